@@ -12,12 +12,15 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from importlib import import_module
 from itertools import product
 from pathlib import Path
+from subprocess import CalledProcessError
 from time import monotonic
 
 import identify
 import numpy as np
 import real
 from changed_constant import PACKAGE
+
+from vds_gz.core.errors import VdsGzError
 
 #: Runs the command line with a changed constant.
 CHANGED = Path(__file__).with_name("changed_constant.py")
@@ -106,7 +109,7 @@ def done(futures: dict[Future[list[real.Row]], str]) -> Iterator[list[real.Row]]
     for future in as_completed(futures):
         try:
             yield future.result()
-        except Exception as error:  # one recording must not end the table of all
+        except (VdsGzError, CalledProcessError) as error:  # one recording must not end the table of all
             print(f"{futures[future]}: {type(error).__name__}: {error}", file=sys.stderr)
 
 
