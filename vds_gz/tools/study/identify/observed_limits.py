@@ -163,7 +163,9 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
         return first._replace(least=UNKNOWN_WHEELS_PART * least)
     top = sum(factor * reach.tried for factor, reach in zip(needs.values(), [first, *others], strict=True))
     if number == "value":
-        together = 0.0  # speed of the fastest wheel; 0 without measured speed and yaw rate
+        # The fastest wheel, 0 without measured speed and yaw rate: where a limit would be, and a lower bound of it.
+        # Peaks of both velocities add up, so only what lasts for several samples is a bound.
+        together = lasting = 0.0
         for measured in _with_speeds_and(setup, "yaw_rate"):
             time = measured["v_x"].time
             parts = (
@@ -171,10 +173,12 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
                 for name, series in measured.items()
                 if name in needs
             )
-            together = max(together, float(np.percentile(sum(parts), 98.0)))
+            fastest = np.asarray(sum(parts))
+            together = max(together, limit_levels(time, fastest, angle=False).value)
+            lasting = max(lasting, sustained(fastest))
         if together:
             holonomic = setup.family.model.geometry(setup.family.parameters).holonomic
-            return Reach(least if holonomic else max(least, FASTEST_WHEEL_PART * together), together, together)
+            return Reach(least if holonomic else max(least, FASTEST_WHEEL_PART * lasting), together, together)
     return Reach(least, top, top)
 
 

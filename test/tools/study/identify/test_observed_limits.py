@@ -1,0 +1,55 @@
+"""Lower bounds of limits hold for measurements with peaks: speeds that are differences over uneven intervals."""
+
+import numpy as np
+import pytest
+
+from vds_gz.core.configuration import parameters_of
+from vds_gz.core.parameters.actuator_parameters import DriveParameters
+from vds_gz.core.parameters.declaration import Override
+from vds_gz.core.parameters.vehicles import DifferentialParameters
+from vds_gz.core.vehicle.command import twist
+from vds_gz.core.vehicle.compiled import CompiledVehicle
+from vds_gz.core.vehicle.differential import DIFFERENTIAL
+from vds_gz.tools.study.identify.identification import identify
+from vds_gz.tools.study.identify.observed_limits import reach_of
+from vds_gz.tools.study.identify.problem.unknowns import set_up
+from vds_gz.tools.study.recording import Recording, Series
+
+TRACK, LIMIT, DEAD_TIME = 0.25, 0.3, 0.3
+INTERVAL = 0.15
+GIVEN = parameters_of([Override("model", "differential"), Override("model_params.differential.track", TRACK)])
+
+
+def recorded(duration=50.0, seed=2):
+    """A recording of a robot that scales both wheels, commanded up to eight times faster than it can drive.
+
+    Its speeds are displacements over a nominal interval, and its samples are not evenly spaced.
+    """
+    random = np.random.default_rng(seed)
+    drive = DriveParameters(dead_time=DEAD_TIME, time_constant=0.0, max_velocity=LIMIT, max_acceleration=0.0)
+    parameters = DifferentialParameters(track=TRACK, drive_actuators=drive)
+    robot = CompiledVehicle(DIFFERENTIAL, parameters, max_command_age=duration)
+    times = np.cumsum(random.choice([0.6, 1.0, 1.6], round(duration / 1.1)))
+    commands = np.column_stack((random.uniform(-0.8, 2.5, len(times)), random.uniform(-1.5, 1.5, len(times))))
+    for time, (v_x, yaw_rate) in zip(times, commands, strict=True):
+        robot.enter(twist(v_x, 0.0, yaw_rate), round(1e9 * time))
+    arrivals = INTERVAL * np.arange(1, round(duration / INTERVAL))
+    arrivals += random.uniform(-0.07, 0.07, len(arrivals))
+    states = np.array([(s.v_x, s.yaw_rate) for s in robot.sample(np.rint(1e9 * arrivals).astype(int).tolist())])
+    measured = states * (np.diff(arrivals, prepend=0.0) / INTERVAL)[:, np.newaxis]
+    names = ("v_x", "yaw_rate")
+    return Recording(
+        {name: Series(times, commands[:, k]) for k, name in enumerate(names)},
+        {name: Series(arrivals, measured[:, k]) for k, name in enumerate(names)},
+    )
+
+
+def test_peaks_are_no_lower_bound_of_the_limit_of_a_wheel():
+    setup = set_up([recorded()], vehicle=GIVEN, wheel_base=None, fit=(), priors={})
+    reach = reach_of(setup)["drive_actuators.max_velocity"]
+    assert 0.5 * LIMIT < reach.least < LIMIT
+
+
+def test_the_limit_at_which_both_wheels_are_scaled_is_identified():
+    fit = identify(recorded(), vehicle=GIVEN, hold_out=0.0)
+    assert fit.numbers["drive_actuators.max_velocity"].value == pytest.approx(LIMIT, rel=0.05)
