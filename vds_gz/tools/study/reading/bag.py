@@ -152,7 +152,7 @@ def _recording(roles: Mapping[str, str], topics: Mapping[str, TopicData]) -> Rec
 def commands_from(recording: Recording, column: TopicData, time: Array) -> None:
     """Take a topic's numbers at these times [s] as commands."""
     for key, numbers in column.known():
-        series = clean(time, numbers, f"command {key.quantity}", recording.findings)
+        series = clean(time, numbers, f"command {key.quantity}", recording.findings, key.quantity, commanded=True)
         recording.commanded[key.quantity] = joined(recording.commanded.get(key.quantity), series)
 
 
@@ -166,7 +166,7 @@ def measurements_from(recording: Recording, topic: str, role: str, column: Topic
             continue  # the only hinge is the steering
         if quantity == "steering" and hinges and quantity not in main:
             continue  # the mean of hinges that are channels too
-        series = clean(time, numbers, f"{role or topic} {joint or quantity}", recording.findings)
+        series = clean(time, numbers, f"{role or topic} {joint or quantity}", recording.findings, quantity)
         if quantity in main:
             recording.measured[quantity] = series
             recording.sources[quantity] = topic

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.core.arrays import Array, Integers
+from vds_gz.tools.study.reading.outliers import without_outliers
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series, longest_gap
 
 #: Matches the findings of :func:`clean` and :func:`report_pieces` on gaps.
@@ -107,19 +108,26 @@ def _drift(stamped: Array, difference: Array) -> float:
     return slope if certain else 0.0
 
 
-def clean(time: Array, value: Array, name: str, findings: list[str]) -> Series:
-    """The finite samples at these times [s], in the order of time, the last one of equal times; faults are noted."""
+def clean(
+    time: Array, value: Array, name: str, findings: list[str], quantity: str = "", *, commanded: bool = False
+) -> Series:
+    """The samples at these times [s] that may be of a vehicle's motion, in the order of time.
+
+    Of equal times the last one stays. NaN, infinite numbers and the outliers of a quantity are left out. All is noted.
+    """
     finite = np.isfinite(time) & np.isfinite(value)
     if not finite.all():
         findings.append(f"{int((~finite).sum())} samples of {name} are NaN or infinite; they were left out")
     series = _ordered(time[finite], value[finite])
     last = np.diff(series.time, append=np.inf) > 0.0
-    time, value = series.time[last], series.value[last]
+    series = Series(series.time[last], series.value[last])
+    series = without_outliers(series, quantity, name, findings, commanded=commanded)
+    time = series.time
     steps = np.diff(time)
     if len(time) > 2 and steps.max() > longest_gap(time):
         at = int(np.argmax(steps))
         findings.append(f"{name} has a gap of {steps[at]:.2f} s at {time[at]:.2f} s")
-    return Series(time, value)
+    return series
 
 
 def joined(first: Series | None, second: Series) -> Series:

@@ -102,19 +102,19 @@ def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> 
 
 def _command(recording: Recording, table: TableColumns, quantity: str, name: str) -> None:
     if name:
-        recording.commanded[quantity] = _series(recording, table, name)
+        recording.commanded[quantity] = _series(recording, table, name, quantity, commanded=True)
 
 
 def _measure(recording: Recording, table: TableColumns, quantity: str, name: str) -> None:
     if name:
-        recording.measured[quantity] = _series(recording, table, name)
+        recording.measured[quantity] = _series(recording, table, name, quantity)
         recording.sources[quantity] = name
 
 
-def _series(recording: Recording, table: TableColumns, name: str) -> Series:
+def _series(recording: Recording, table: TableColumns, name: str, quantity: str, *, commanded: bool = False) -> Series:
     """The samples in a column."""
     there = ~np.isnan(table[name])
-    return clean(table["time"][there], table[name][there], name, recording.findings)
+    return clean(table["time"][there], table[name][there], name, recording.findings, quantity, commanded=commanded)
 
 
 def _read_further(recording: Recording, table: TableColumns, taken: set[str]) -> None:
@@ -125,7 +125,7 @@ def _read_further(recording: Recording, table: TableColumns, taken: set[str]) ->
     columns = ((quantity, find_column(table, quantity, POSE)) for quantity in POSES)
     poses = ((name, quantity, "pose", "") for quantity, name in columns if name)
     for name, quantity, source, joint in chain(poses, _others(table, taken)):
-        series = _series(recording, table, name)
+        series = _series(recording, table, name, quantity)
         if len(series.time):
             recording.further.append(unwrapped(MeasuredChannel(name, quantity, source, series, joint)))
 
