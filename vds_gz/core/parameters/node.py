@@ -172,6 +172,10 @@ class MeasurementNoiseParameters(ParameterGroup):
     seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
 
 
+#: Age of commands that stands for "never" [s].
+NEVER_OLD = 1e6
+
+
 @dataclass(frozen=True, slots=True)
 class NodeParameters(ParameterGroup):
     """Parameters of the simulation node."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from vds_gz.core.configuration import NODE_NAME, parameters_of
 from vds_gz.core.parameters.conversion import MODEL_PARAMS
 from vds_gz.core.parameters.declaration import Override
-from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.node import NEVER_OLD, NodeParameters
 from vds_gz.core.parameters.schema import schema_line
 from vds_gz.core.parameters.yaml_reader import parameter_file
 from vds_gz.tools.adopt.adopted_vehicle import AdoptedVehicle
@@ -16,9 +16,6 @@ from vds_gz.tools.adopt.robot_drive import Figure, RobotDrive
 
 #: Maximum rate of messages, that of the steps, and the rate in place of 0, which means each step in plugins [Hz].
 MOST_RATE, EACH_STEP = 1000.0, STATE_RATE
-
-#: Age of commands that stands for "never" [s].
-NEVER = 1e6
 
 #: Significant digits of numbers.
 DIGITS = 9
@@ -55,7 +52,7 @@ def _values(drive: RobotDrive, adopted: AdoptedVehicle, name: str) -> Iterator[t
         yield "pub_rate", EACH_STEP, f"that of the states from Gazebo; {rate.value:g} is each step: {rate.origin}"
     if drive.timeout is not None:
         timeout = drive.timeout.value
-        yield "twist_reference_max_oldness", timeout if timeout > 0.0 else NEVER, drive.timeout.origin
+        yield "twist_reference_max_oldness", timeout if timeout > 0.0 else NEVER_OLD, drive.timeout.origin
 
 
 def rounded(figure: Figure) -> float:

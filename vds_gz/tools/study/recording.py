@@ -197,6 +197,7 @@ class Recording:
         command_topics: The topics of the commands.
         command_times: Times of all commands [s].
         touches: The vehicle's touches, from its topic ``contacts``.
+        hold_time: Time for which the vehicle is known to follow its last command, if no other arrives [s].
     """
 
     commanded: dict[str, Series] = field(default_factory=dict)
@@ -212,6 +213,7 @@ class Recording:
     command_topics: tuple[str, ...] = ()
     command_times: Array = field(default_factory=lambda: np.empty(0))
     touches: tuple[Touch, ...] = ()
+    hold_time: float = 0.0
 
     @property
     def commands(self) -> Commands:

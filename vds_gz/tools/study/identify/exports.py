@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 
 from vds_gz.core.parameters.declaration import Override, ParameterGroup, describe
-from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.node import NEVER_OLD, NodeParameters
 from vds_gz.core.share import additions
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
@@ -25,6 +25,9 @@ MPPI_STEP = 0.05
 
 #: MPPI's acceleration limits, by quantity; that of a steering is that of the yaw rate.
 MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering": "az_max"}
+
+#: The parameter that says how long a vehicle follows its last command.
+MAX_AGE = "twist_reference_max_oldness"
 
 #: Comments of parameters without an interval in a parameter file.
 NOT_NEEDED = "improves no prediction"
@@ -55,6 +58,10 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
     for axis in fit.axes:
         if axis.centred is not None:
             yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)
+    if fit.command_hold.timeout is not None:
+        yield fit.command_hold.timeout.override(MAX_AGE)
+    elif fit.command_hold.endless:
+        yield Override(MAX_AGE, NEVER_OLD, f"holds its last command: {fit.command_hold.moved_on}")
     before = {parameter.name: parameter.default for parameter in describe(base)} | {"center_at_standstill": None}
     for parameter in describe(fit.parameters):
         default = parameter.default

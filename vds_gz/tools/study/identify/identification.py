@@ -17,8 +17,11 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimation import Fit, fit_all, without_latencies
 from vds_gz.tools.study.identify.held_out import file_error, predictions
 from vds_gz.tools.study.identify.outcome import axes_of, far_latencies, no_motion, prediction_findings, vehicle_fit
-from vds_gz.tools.study.identify.problem.problem_setup import check_numbers
+from vds_gz.tools.study.identify.problem.command_hold import CommandHold, command_hold, with_known_commands
+from vds_gz.tools.study.identify.problem.hand_motion import without_hand_motion
+from vds_gz.tools.study.identify.problem.problem_setup import Setup, check_numbers
 from vds_gz.tools.study.identify.problem.unknowns import set_up
+from vds_gz.tools.study.identify.problem.unused_samples import unused_words
 from vds_gz.tools.study.identify.recording_faults import checked, turning_against_steering
 from vds_gz.tools.study.identify.results import VehicleFit
 from vds_gz.tools.study.identify.single_axes import STRUCTURED, SingleAxis, axis_words, single_axes, with_single_axes
@@ -73,18 +76,22 @@ def identify(
     if not 0.0 <= hold_out < 1.0:
         raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")
     recordings = checked_recordings([signals] if isinstance(signals, Recording) else signals, vehicle)
+    hold = command_hold(recordings)
+    recordings = [without_hand_motion(with_known_commands(recording, hold)) for recording in recordings]
     setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
     findings = _findings(setup.recordings)
     if not setup.moves:
         nothing = no_motion(setup)
         return replace(nothing, findings=(*nothing.findings, *findings))
+    findings = (*_hold_findings(hold), *_findings(_with_unused(setup)))
     fit_of_all = fit_all(setup, advance)
     result = vehicle_fit(fit_of_all)
     fit_of_all, result = _without_doubtful_latencies(fit_of_all, result, advance)
     if axes := single_axes(fit_of_all.setup, result.channels, advance):
         result = _with_axes(fit_of_all, result, axes)
     scores = predictions(fit_of_all, result.parameters, hold_out, advance) if hold_out > 0.0 else ()
-    result = replace(result, predictions=scores, findings=(*prediction_findings(scores), *result.findings))
+    findings_of_fit = (*prediction_findings(scores), *result.findings)
+    result = replace(result, predictions=scores, command_hold=hold, findings=findings_of_fit)
     turning = _turning(result, recordings, given=vehicle is not None)
     fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
     diameter = (
@@ -188,6 +195,21 @@ def _check_turning(recording: Recording, vehicle: NodeParameters) -> None:
             f"{turns}. Is the yaw rate or the steering angle mirrored (both are positive to the left), has the speed "
             f"no sign{rear}?"
         )
+
+
+def _hold_findings(hold: CommandHold) -> Iterator[str]:
+    """A finding on pauses that contradict each other."""
+    if hold.contradiction:
+        yield f"{hold.contradiction}; what it does without commands remains unknown, and pauses are left out"
+
+
+def _with_unused(setup: Setup) -> list[Recording]:
+    """The recordings with findings on samples that are not used."""
+    noted = []
+    for recording, channels in zip(setup.recordings, setup.channels, strict=True):
+        words = unused_words(recording, channels, 1.0 / setup.step_rate)
+        noted.append(replace(recording, findings=[*recording.findings, words]) if words else recording)
+    return noted
 
 
 def _findings(recordings: Sequence[Recording]) -> tuple[str, ...]:

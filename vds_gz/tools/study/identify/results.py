@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.identify.problem.command_hold import CommandHold
 from vds_gz.tools.study.identify.robust import ROBUST
 from vds_gz.tools.study.identify.terms import STAGES
 
@@ -131,6 +132,7 @@ class VehicleFit:
             the number of each if there are several.
         axes: The numbers by commanded quantity.
         predictions: How well a fit to the first part predicts the rest; empty if nothing was held out.
+        command_hold: How long the vehicle follows its last command.
     """
 
     model: str
@@ -142,6 +144,7 @@ class VehicleFit:
     findings: tuple[str, ...]
     axes: tuple[Axis, ...]
     predictions: tuple[Prediction, ...] = ()
+    command_hold: CommandHold = field(default_factory=CommandHold)
 
     def title(self, channel: Channel) -> str:
         """The name of a channel, with the number of its recording if there are several."""

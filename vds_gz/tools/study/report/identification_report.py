@@ -137,6 +137,11 @@ def fit_rows(fit: VehicleFit, written: Sequence[Override]) -> Iterator[tuple[str
             yield word.axis, word.label, "not met", f"reached {word.with_unit(fit.reached[word.name], 3)}"
         elif word.stage in (*LIMITS, *TIMES):
             yield word.axis, word.label, "not determined", ""
+    hold = fit.command_hold
+    if hold.timeout is not None:
+        yield "commands", "time-out", f"{hold.timeout.value:.4g} s", hold.timeout.interval
+    elif hold.endless:
+        yield "commands", "time-out", "none: the last one holds", hold.moved_on
     for channel in fit.channels:
         yield "residual", fit.title(channel), f"{channel.residual:.4g} {channel.unit}", noise_words(channel)
 
@@ -206,5 +211,6 @@ def _content(fit: VehicleFit) -> dict[str, object]:
         "reached": fit.reached,
         "channels": [{name: getattr(channel, name) for name in STATISTICS} for channel in fit.channels],
         "predictions": fit.predictions,
+        "command_hold": fit.command_hold,
         "findings": fit.findings,
     }

@@ -17,7 +17,7 @@ import numpy as np
 import vds_gz
 from vds_gz.core.arrays import Array
 from vds_gz.core.errors import PATH, ArgumentError, FailureError, takes
-from vds_gz.core.parameters.node import NodeParameters
+from vds_gz.core.parameters.node import NEVER_OLD, NodeParameters
 from vds_gz.core.vehicle.command import KINDS
 from vds_gz.programs.commandlog.command_log import CommandLog, CommandStream
 from vds_gz.programs.interface.commands import command_type
@@ -37,9 +37,6 @@ TEXTS = ("vehicle", "commands", "controller", "path", "status")
 
 #: Index of the column with the run's number.
 NUMBER = 0
-
-#: Commands of a controller hold and never time out [s].
-NEVER_OLD = 1e6
 
 
 def begin(folder: Path, sweep: Sweep) -> None:
@@ -244,7 +241,7 @@ def replay_of(sweep: Sweep, run: int) -> tuple[Replay, NodeParameters]:
     parameters = dataclasses.replace(case.vehicle, model_params={case.vehicle.model: vehicle})
     if isinstance(case.drive, CommandLog):
         return Replay(case.drive.stream(), parameters, tail=TAIL), parameters
-    parameters = dataclasses.replace(parameters, twist_reference_max_oldness=NEVER_OLD)
+    parameters = dataclasses.replace(parameters, twist_reference_max_oldness=NEVER_OLD)  # a controller's commands hold
     commands, start = _driven(sweep, case, values)
     replay = Replay(commands, parameters, tail=1.0 / sweep.driving.rate)
     replay.vehicle.state = start

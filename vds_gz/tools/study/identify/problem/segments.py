@@ -15,6 +15,7 @@ import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.vehicle.schedule import Records
+from vds_gz.tools.study.identify.problem.command_hold import neutral
 from vds_gz.tools.study.recording import Commands, MeasuredChannel, Recording, Series, SignalError
 
 #: Maximum length of a segment, and length of the lead that is simulated before a cut [s].
@@ -24,7 +25,7 @@ LONGEST_SEGMENT, LEAD = 90.0, 15.0
 FEWEST_SAMPLES = 20
 
 #: Commands with a shorter median interval [s] are periodic. The last one of periodic commands holds for this many
-#: intervals, that of others for this time [s].
+#: intervals, or for the time for which it is known to hold; that of others for this time [s], which bounds both.
 PERIODIC, LAST_INTERVALS, LAST = 0.25, 5.0, 2.0
 
 #: Periodic commands pause if the next one takes longer than this [s] and this many intervals.
@@ -88,7 +89,7 @@ def segments_of(
         grid = _phase([channel.series.time for channel in measured], dt)
         if grid is None:
             grid = _phase([commands.time], dt) or 0.0
-        for begin, end in _stretches(recording, commands.time):
+        for begin, end in _stretches(recording, commands):
             segments += _cut(k, commands, indexed, begin, end, grid, dt)
     if not segments:
         raise SignalError(_no_segment(recordings, channels))
@@ -123,24 +124,26 @@ def _phase(times: Sequence[Array], dt: float) -> float | None:
     return phase * dt if float(deviations.max()) < ON_GRID else None
 
 
-def _stretches(recording: Recording, time: Array) -> Iterator[tuple[float, float]]:
+def _stretches(recording: Recording, commands: Commands) -> Iterator[tuple[float, float]]:
     """Begin and end of the times in which the command is known [s]: from a first command after a gap or a pause on.
 
-    If periodic commands pause, it is unknown for how long the vehicle follows the last one.
+    If periodic commands pause, it is unknown for how long the vehicle follows the last one, unless that asks for
+    standstill, or the pause is within the recording's ``hold_time``.
     """
     for begin, end in recording.pieces:
-        times = time[(time >= begin) & (time <= end)]
+        inside = (commands.time >= begin) & (commands.time <= end)
+        times, standing = commands.time[inside], neutral(commands.records[inside])
         if not len(times):
             continue
         steps = np.diff(times)
         interval = float(np.median(steps)) if len(steps) > 1 else math.inf
-        if interval >= PERIODIC:
-            yield float(times[0]), min(end, float(times[-1]) + LAST)
-            continue
-        pauses = np.flatnonzero(steps > max(PAUSE, PAUSE_INTERVALS * interval))
+        periodic = interval < PERIODIC
+        longest = max(PAUSE, PAUSE_INTERVALS * interval, recording.hold_time) if periodic else math.inf
+        pauses = np.flatnonzero((steps > longest) & ~standing[:-1])
         firsts, lasts = [0, *(pauses + 1)], [*pauses, len(times) - 1]
+        held = max(LAST_INTERVALS * interval, min(recording.hold_time, LAST)) if periodic else LAST
         for first, last in zip(firsts, lasts, strict=True):
-            yield float(times[first]), min(end, float(times[last]) + LAST_INTERVALS * interval)
+            yield float(times[first]), min(end, float(times[last]) + (LAST if standing[last] else held))
 
 
 def _cut(

@@ -1,0 +1,110 @@
+"""Pauses between commands show whether a vehicle holds its last command or times out."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from helpers.sporadic_commands import INTERVAL, driven, robot
+
+from vds_gz.core.parameters.node import NEVER_OLD
+from vds_gz.tools.study.identify.exports import overrides
+from vds_gz.tools.study.identify.identification import identify
+from vds_gz.tools.study.identify.problem.command_hold import command_hold, with_known_commands
+from vds_gz.tools.study.identify.problem.segments import segments_of
+from vds_gz.tools.study.report.identification_report import fit_rows
+
+
+def bursts(pause, *, stop, seed=0, count=8):
+    """Commands at 10 Hz for 2 s, then a pause; with ``stop``, every second burst ends with a command to stop."""
+    random, commands, time = np.random.default_rng(seed), [], 0.5
+    for k in range(count):
+        speed, turn = random.uniform(0.3, 0.8), random.uniform(-0.8, 0.8)
+        burst = [(time + 0.1 * i, speed, turn) for i in range(20)]
+        commands += burst
+        if stop and k % 2:
+            commands.append((time + 2.0, 0.0, 0.0))
+        time += 2.0 + pause
+    return commands, time
+
+
+def events(seed=0, count=10):
+    """Rare commands, each for some seconds."""
+    random, commands, time = np.random.default_rng(seed), [], 0.5
+    for k in range(count):
+        commands.append((time, *((0.0, 0.0) if k % 3 == 2 else (random.uniform(0.3, 0.8), random.uniform(-0.8, 0.8)))))
+        time += random.uniform(1.5, 4.0)
+    return commands, time
+
+
+@pytest.mark.parametrize("stop", [True, False])
+@pytest.mark.parametrize("timeout", [0.25, 0.5, 1.0, 2.0])
+def test_time_outs_are_found_within_the_sampling_interval(timeout, stop):
+    commands, end = bursts(timeout + 2.5, stop=stop)
+    hold = command_hold([driven(robot(timeout), commands, end)])
+    assert hold.timeout.value == pytest.approx(timeout, abs=INTERVAL)
+    assert hold.timeout.low <= timeout <= hold.timeout.high
+
+
+@pytest.mark.parametrize("drive", [{"max_acceleration": 0.8, "max_deceleration": 0.8}, {"dead_time": 0.6}])
+def test_slow_robots_do_not_shift_the_time_out(drive):
+    commands, end = bursts(4.0, stop=True)
+    assert command_hold([driven(robot(0.5, **drive), commands, end)]).timeout.value == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize("rare", [True, False])
+def test_a_robot_that_holds_its_last_command_is_recognised(rare):
+    commands, end = events() if rare else bursts(3.0, stop=True)
+    hold = command_hold([driven(robot(), commands, end)])
+    assert hold.timeout is None
+    assert hold.endless
+    assert 2.0 < hold.least < hold.pause
+
+
+def test_pauses_at_standstill_show_nothing_and_are_used():
+    # 2.5 s of commands, which end with zeros, and 7.5 s without
+    commands = [(10.0 * k + 0.1 * i, 0.5 * (i < 20), 0.3 * (i < 20)) for k in range(4) for i in range(25)]
+    recording = driven(robot(1.0), commands, 40.0)
+    hold = command_hold([recording])
+    assert (hold.timeout, hold.endless, hold.contradiction) == (None, False, "")
+    [segment] = segments_of([with_known_commands(recording, hold)], [recording.channels], 1e-3)
+    assert segment.duration > 33.0
+
+
+def test_contradicting_pauses_are_left_out():
+    commands, end = bursts(3.0, stop=True)
+    stopping, holding = (driven(robot(timeout), commands, end) for timeout in (0.5, NEVER_OLD))
+    hold = command_hold([stopping, holding])
+    assert (hold.timeout, hold.endless) == (None, False)
+    assert "moved on" in hold.contradiction
+    assert with_known_commands(stopping, hold).hold_time == 0.0
+
+
+def test_one_stop_is_not_a_time_out():
+    commands, end = bursts(3.0, stop=True, count=1)
+    recording = driven(robot(0.5), commands, end + 2.0)
+    assert command_hold([recording]) == command_hold([])
+
+
+def test_zeros_at_time_outs_are_commands():
+    commands, end = bursts(3.0, stop=True)
+    recording = driven(robot(0.5), commands, end)
+    known = with_known_commands(recording, command_hold([recording]))
+    assert len(known.commands.time) == len(recording.commands.time) + 4
+    [segment] = segments_of([known], [known.channels], 1e-3)
+    assert segment.duration > 0.8 * end
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("timeout", [0.5, NEVER_OLD])
+def test_the_file_has_the_time_out_and_the_pauses_help(timeout):
+    commands, end = bursts(2.5, stop=True)
+    given = robot()
+    recording = driven(robot(timeout), commands, end)
+    fit = identify(recording, vehicle=dataclasses.replace(given, twist_reference_max_oldness=1.0), hold_out=0.0)
+    [line] = (line for line in overrides(fit, given) if line.name == "twist_reference_max_oldness")
+    assert line.value == pytest.approx(timeout, abs=INTERVAL)
+    assert [row[0] for row in fit_rows(fit)].count("commands") == 1
+    assert fit.numbers["drive_actuators.dead_time"].value == pytest.approx(0.2, abs=0.02)
+    assert not any("samples were used" in finding for finding in fit.findings)
+    channel = fit.channels[0]
+    assert channel.residual < 1.3 * 0.01

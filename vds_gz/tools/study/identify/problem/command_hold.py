@@ -1,0 +1,266 @@
+"""What a vehicle does while no commands arrive: it follows the last one, or stops after a time-out.
+
+In an interval without commands that follows a command to move, the vehicle either still moves at its end, so the
+time-out is longer, or it stopped. It then stopped its usual delay after the time-out. The usual delay is measured at
+commands to stop, or else at commands to start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from vds_gz.core.arrays import Array, Flags
+from vds_gz.core.vehicle.command import KINDS, MEASURES
+from vds_gz.core.vehicle.schedule import Records
+from vds_gz.tools.study.identify.estimates import SPIKE_WINDOW, Estimate, noise
+from vds_gz.tools.study.recording import COMMANDED, Commands, Recording, Series
+
+#: Quantities that a time-out sets to 0.
+SPEEDS = ("v_x", "v_y", "yaw_rate")
+
+#: Minimum interval between two commands that may show a time-out [s].
+SHORTEST = 0.2
+
+#: A command, and the motion after it, count if they exceed this part of the largest, and noise by this factor.
+CLEAR, NOISE = 0.2, 5.0
+
+#: Before a stop the motion of this time counts too [s], unless its command was larger by the factor.
+BEFORE, LARGER = 0.5, 1.5
+
+#: Motion below the first part of its level before is a stop, and above the second part it still moves.
+STOPPED, MOVING = 0.2, 0.35
+
+#: Delays of this many stops from about the same speed give that of a stop.
+SIMILAR = 3
+
+#: Delays that are tried without commands to stop or to start [s].
+LAGS = np.arange(0.0, 2.0, 0.02)
+
+#: Minimum number of stops that show a time-out, and their tolerance: as a part of it, and in intervals of measurement.
+FEWEST_STOPS, TOLERANCE, INTERVALS = 2, 0.15, 2.0
+
+#: Longest usual time-out of robots [s].
+USUAL = 1.0
+
+#: Decimal places of a time-out [s].
+DIGITS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CommandHold:
+    """How long a vehicle follows its last command.
+
+    Attributes:
+        timeout: Time after the last command at which the vehicle stops [s]; None if none is known.
+        least: The vehicle follows its last command for at least this time [s].
+        pause: Longest interval without commands at whose end it still moved [s].
+        contradiction: Why there is no time-out, though the vehicle stopped without a command; else empty.
+    """
+
+    timeout: Estimate | None = None
+    least: float = 0.0
+    pause: float = 0.0
+    contradiction: str = ""
+
+    @property
+    def endless(self) -> bool:
+        """Whether the vehicle followed a command for longer than any usual time-out."""
+        return self.timeout is None and self.least > USUAL
+
+    @property
+    def moved_on(self) -> str:
+        """How long it followed its last command, in words."""
+        return f"moved on for {self.least:.2g} s without another"
+
+
+class _Pause(NamedTuple):
+    """What an interval without commands shows: how long the vehicle followed its last command at least [s], when it
+    stopped [s] (NaN: it still moved), and its length [s]."""
+
+    least: float
+    stopped: float
+    length: float
+
+
+class _Fall(NamedTuple):
+    """The end of a motion: its level before, and the time at which it fell to half; NaN if it went on."""
+
+    level: float
+    half: float
+
+
+def command_hold(recordings: Sequence[Recording]) -> CommandHold:
+    """How long a vehicle follows its last command, by all its recordings."""
+    pauses = [pause for recording in recordings for pause in _pauses(recording)]
+    moving = [pause for pause in pauses if np.isnan(pause.stopped) and pause.least > 0.0]
+    least = max((pause.least for pause in moving), default=0.0)
+    length = max((pause.length for pause in moving), default=0.0)
+    stops = np.array([pause.stopped for pause in pauses if not np.isnan(pause.stopped)])
+    if len(stops) < FEWEST_STOPS:
+        return CommandHold(least=least, pause=length)
+    interval = max(map(_measured_interval, recordings))
+    timeout = float(np.median(stops))
+    tolerance = max(TOLERANCE * timeout, INTERVALS * interval)
+    near = stops[np.abs(stops - timeout) <= tolerance]
+    stopped = "after its last command it stopped within "
+    if 2 * len(near) <= len(stops) or timeout <= 0.0:
+        return CommandHold(contradiction=f"{stopped}{stops.min():.2g} s and {stops.max():.2g} s")
+    if least > timeout + tolerance:
+        return CommandHold(contradiction=f"{stopped}{timeout:.2g} s, and moved on for {least:.2g} s in another pause")
+    low, high = float(near.min()) - 0.5 * interval, float(near.max()) + 0.5 * interval
+    value = round(timeout, DIGITS)
+    return CommandHold(Estimate(value, min(max(low, 0.0), value), max(high, value)), least, length)
+
+
+def with_known_commands(recording: Recording, hold: CommandHold) -> Recording:
+    """The recording with a command to stop at each time-out, and with the time for which its commands hold."""
+    if hold.timeout is None:
+        return replace(recording, hold_time=hold.pause)
+    commands = recording.commands
+    age = np.diff(commands.time, append=np.inf)
+    expires = (age > hold.timeout.value) & ~neutral(commands.records)
+    stops = commands.time[expires] + hold.timeout.value
+    commanded = {
+        quantity: _inserted(series, stops) if quantity in SPEEDS else series
+        for quantity, series in recording.commanded.items()
+    }
+    return replace(recording, commanded=commanded, hold_time=hold.timeout.value)
+
+
+def neutral(records: Records) -> Flags:
+    """Whether commands ask for standstill, so that it makes no difference whether they time out."""
+    standing: Flags = ~np.any([records[name] != 0.0 for name in MEASURES], axis=0)
+    return standing
+
+
+def smoothed(values: Array) -> Array:
+    """At least :data:`SPIKE_WINDOW` values, median-filtered."""
+    medians = np.median(np.lib.stride_tricks.sliding_window_view(values, SPIKE_WINDOW), axis=1)
+    return np.pad(medians, SPIKE_WINDOW // 2, mode="edge")
+
+
+def _inserted(series: Series, times: Array) -> Series:
+    """A series with zeros at some times."""
+    time, value = np.append(series.time, times), np.append(series.value, np.zeros(len(times)))
+    order = np.argsort(time, kind="stable")
+    return Series(time[order], value[order])
+
+
+def _measured_interval(recording: Recording) -> float:
+    """The longest median interval between samples of a speed [s]."""
+    times = [recording.measured[name].time for name in SPEEDS if name in recording.measured]
+    return max((float(np.median(np.diff(time))) for time in times if len(time) > 1), default=0.0)
+
+
+def _pauses(recording: Recording) -> Iterator[_Pause]:
+    """What the intervals without commands show. A commanded acceleration would have to time out too."""
+    commands = recording.commands
+    if "target_acceleration" in KINDS[int(commands.records["kind"][0])].fields:
+        return
+    axes = [_AxisMotion(commands, name, recording.measured[name]) for name in SPEEDS if _is_usable(recording, name)]
+    ends = np.append(commands.time[1:], np.inf)
+    for k in np.flatnonzero((ends - commands.time > SHORTEST) & ~neutral(commands.records)):
+        pauses = [pause for axis in axes for pause in axis.pause(int(k), float(ends[k]))]
+        if pauses:  # the vehicle moved on if any of its axes did
+            yield max(pauses, key=lambda pause: (np.isnan(pause.stopped), pause.least))
+
+
+def _is_usable(recording: Recording, quantity: str) -> bool:
+    """Whether a speed was commanded and measured."""
+    measured = recording.measured.get(quantity)
+    return quantity in recording.commanded and measured is not None and len(measured.time) >= SPIKE_WINDOW
+
+
+class _AxisMotion:
+    """The commands of one speed, and the motion that follows."""
+
+    def __init__(self, commands: Commands, quantity: str, measured: Series) -> None:
+        self._time, self._commanded = commands.time, np.asarray(commands.records[COMMANDED[quantity]], float)
+        self._at = measured.time
+        self._value = smoothed(measured.value)
+        self._least_command = CLEAR * float(np.max(np.abs(self._commanded)))
+        top = float(np.percentile(np.abs(self._value), 98.0))
+        self._least_level = max(CLEAR * top, NOISE * noise(self._value), 1e-9)
+        self._stops = self._usual_stops()
+
+    def pause(self, k: int, end: float) -> Iterator[_Pause]:
+        """What the interval from a command to the next shows, if the axis moves in it."""
+        sign = float(np.sign(self._commanded[k]))
+        if abs(self._commanded[k]) <= self._least_command or self._is_larger_before(k):
+            return
+        fall = self._fall(float(self._time[k]), end, sign)
+        if fall is None:
+            return
+        delay = self._usual_delay(fall.level)
+        last = float(self._at[np.searchsorted(self._at, end) - 1])
+        begin = float(self._time[k])
+        least = (last if np.isnan(fall.half) else fall.half) - begin - delay
+        yield _Pause(least, fall.half - begin - delay, min(end, float(self._at[-1])) - begin)
+
+    def _is_larger_before(self, k: int) -> bool:
+        """Whether the command shortly before asked for a faster motion, or for one in the other direction."""
+        recent = self._commanded[np.searchsorted(self._time, self._time[k] - BEFORE) : k]
+        ratio = recent / self._commanded[k]
+        return bool(np.any((ratio > LARGER) | (ratio < 0.0)))
+
+    def _fall(self, begin: float, end: float, sign: float) -> _Fall | None:
+        """How a motion ends after a time; None if it shows neither standstill nor motion."""
+        first, start, stop = np.searchsorted(self._at, [begin - BEFORE, begin, end])
+        if stop - start < SPIKE_WINDOW:
+            return None
+        time, value = self._at[first:stop], sign * self._value[first:stop]
+        level, final = float(np.max(value)), float(np.median(value[-SPIKE_WINDOW // 2 :]))
+        if level < self._least_level:
+            return None
+        if final > MOVING * level:
+            return _Fall(level, np.nan)
+        above = int(np.flatnonzero(value > 0.5 * level)[-1])
+        if final > STOPPED * level or time[above] < begin:
+            return None
+        part = (value[above] - 0.5 * level) / (value[above] - value[above + 1])
+        return _Fall(level, float(time[above] + part * (time[above + 1] - time[above])))
+
+    def _usual_stops(self) -> list[tuple[float, float]]:
+        """Level and delay [s] of each commanded stop; if there are none, of starts, or else the usual lag."""
+        stops: list[tuple[float, float]] = []
+        starts: list[tuple[float, float]] = []
+        long = np.diff(self._time) > SHORTEST
+        first = np.flatnonzero(np.r_[True, long | (np.diff(self._commanded) != 0.0)])
+        for k, following in zip(first, [*first[1:], len(self._time)], strict=True):
+            begin, sign = float(self._time[k]), float(np.sign(self._commanded[k]))
+            paused = following < len(self._time) and long[following - 1] and following - k > 1
+            end = float(self._time[following - 1] if paused else np.append(self._time, self._at[-1])[following])
+            if sign:
+                starts += self._rise(begin, end, sign)
+            elif k and self._commanded[k - 1]:
+                fall = self._fall(begin, end, float(np.sign(self._commanded[k - 1])))
+                stops += [] if fall is None or np.isnan(fall.half) else [(fall.level, fall.half - begin)]
+        return stops or starts or [(0.0, self._lag())]
+
+    def _rise(self, begin: float, end: float, sign: float) -> Iterator[tuple[float, float]]:
+        """Level and delay of a start from standstill [s]."""
+        first, stop = np.searchsorted(self._at, [begin, end])
+        time, value = self._at[first:stop], sign * self._value[first:stop]
+        level = float(np.median(value[len(value) // 2 :])) if len(value) >= SPIKE_WINDOW else 0.0
+        if level > self._least_level and value[0] < STOPPED * level:
+            yield level, float(time[int(np.argmax(value > 0.5 * level))]) - begin
+
+    def _lag(self) -> float:
+        """The delay of the motion behind the commands at which both correlate best [s]."""
+        mismatch = []
+        for lag in LAGS:
+            at = np.clip(np.searchsorted(self._time, self._at - lag, side="right") - 1, 0, None)
+            commanded = self._commanded[at]
+            power = float(commanded @ commanded)
+            gain = float(commanded @ self._value) / power if power > 0.0 else 0.0
+            mismatch.append(float(np.sum(np.abs(self._value - gain * commanded))))
+        return float(LAGS[int(np.argmin(mismatch))])
+
+    def _usual_delay(self, level: float) -> float:
+        """The delay of stops from about this level [s]."""
+        nearest = sorted(self._stops, key=lambda known: abs(known[0] - level))[:SIMILAR]
+        return float(np.median([delay for _, delay in nearest]))
