@@ -259,3 +259,17 @@ def test_a_slow_ramp_shows_no_lead():
     command = np.interp(time, [0.0, 1.6, 1.61, 48.0], [0.0, 0.0, 0.22, 0.52])
     speed = np.interp(time, [0.0, 9.5, 12.0, 20.0, 30.0, 40.0, 48.0], [0.0, 0.0, 0.5, 1.5, 2.1, 2.65, 3.0])
     assert checked(Recording({"v_x": Series(time, command)}, {"v_x": Series(time, speed)})).findings == []
+
+
+@pytest.mark.parametrize("leading", [("v_x", "yaw_rate"), ("yaw_rate",)])
+def test_measurements_lead_if_none_of_the_same_commands_follows(robot, leading):
+    """The other one may lead by chance, or where a person turns the robot."""
+    for quantity in leading:
+        series = robot.measured[quantity]
+        robot.measured[quantity] = Series(series.time - 0.7, series.value)
+    robot = dataclasses.replace(robot, further=[])
+    if len(leading) == 2:
+        with pytest.raises(SignalError, match=r"the measured \w+ leads the command by 0\.[3-7]\d s"):
+            checked(robot)
+    else:
+        assert checked(robot).findings == []

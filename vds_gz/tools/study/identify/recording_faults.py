@@ -58,10 +58,12 @@ _TURNS = {"revolutions per minute": 30.0 / math.pi, "degrees per second": 180.0 
 def checked(recording: Recording) -> Recording:
     """The recording without channels that contradict the main measurements, with findings on likely faults."""
     findings = list(recording.findings)
+    leads: dict[str, float] = {}
     for quantity in QUANTITIES:
         if quantity in recording.commanded and quantity in recording.measured:
             findings += _against_command(recording, quantity)
-            _check_times(quantity, recording.commanded[quantity], recording.measured[quantity])
+            leads[quantity] = _lead(quantity, recording.commanded[quantity], recording.measured[quantity])
+    _check_leads(leads)
     causes = _contradicting_wheels(recording)
     causes |= {
         channel.name: cause for channel in recording.further if (cause := _against_main(recording, channel, findings))
@@ -131,8 +133,8 @@ def _against_command(recording: Recording, quantity: str) -> Iterator[str]:
                 yield f"{words}: is the {series} in {unit}?"
 
 
-def _check_times(quantity: str, command: Series, measured: Series) -> None:
-    """Refuse measurements that are too few during the commands, or that lead them."""
+def _lead(quantity: str, command: Series, measured: Series) -> float:
+    """The lead of a measurement before its commands [s]; measurements that are too few during these are refused."""
     if not len(command.time) or not len(measured.time):
         raise SignalError(
             f"{quantity} has {len(command.time)} commands and {len(measured.time)} measurements; at least 1 and "
@@ -145,16 +147,24 @@ def _check_times(quantity: str, command: Series, measured: Series) -> None:
             f"{command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to {measured.time[-1]:.2f} s); at least "
             f"{FEWEST_SAMPLES} are needed. Are the clocks the same?"
         )
-    lead = _lead_time(command, Series(measured.time[mask], measured.value[mask]))
-    if lead > 0.0:
+    return _lead_time(command, Series(measured.time[mask], measured.value[mask]))
+
+
+def _check_leads(leads: Mapping[str, float]) -> None:
+    """Refuse measurements that lead their commands, by the leads of all quantities [s].
+
+    If one clearly follows, clocks and columns are right: others may lead by chance, or where a person turns the robot.
+    """
+    quantity = max(leads, key=lambda name: leads[name], default="")
+    if quantity and leads[quantity] > 0.0 and min(leads.values()) >= 0.0:
         raise SignalError(
-            f"the measured {quantity} leads the command by {lead:.2f} s; it must follow the command. Are the columns "
-            "or topics swapped, or the clocks different?"
+            f"the measured {quantity} leads the command by {leads[quantity]:.2f} s; it must follow the command. Are "
+            "the columns or topics swapped, or the clocks different?"
         )
 
 
 def _lead_time(command: Series, measured: Series) -> float:
-    """The time by which measurements clearly lead the commands [s]; 0 if they do not.
+    """The time by which measurements clearly lead the commands [s], negative if they clearly follow; else 0.
 
     Unlike in :func:`relation`, commands are not smoothed by a lag, which a measurement may lead by up to its time
     constant. Without a peak, as in a slow ramp, the agreement says nothing about times.
@@ -168,8 +178,9 @@ def _lead_time(command: Series, measured: Series) -> float:
     lags = range(-reach, reach + 1)
     correlations = [_correlation(commanded[reach - lag : len(grid) - reach - lag], middle) for lag in lags]
     best_lag = int(np.argmax(correlations)) - reach
-    is_clear = correlations[best_lag + reach] > max(*correlations[reach:], NOT_TOGETHER - 0.02) + 0.02
-    return -best_lag * STEP if -reach < best_lag < 0 and is_clear else 0.0
+    other_side = correlations[reach:] if best_lag < 0 else correlations[: reach + 1]
+    is_clear = correlations[best_lag + reach] > max(*other_side, NOT_TOGETHER - 0.02) + 0.02
+    return -best_lag * STEP if -reach < best_lag < reach and is_clear else 0.0
 
 
 def _against_main(recording: Recording, channel: MeasuredChannel, findings: list[str]) -> str:
