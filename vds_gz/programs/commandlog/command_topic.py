@@ -10,7 +10,7 @@ from vds_gz.core.errors import RecordingError
 from vds_gz.programs.interface.commands import whole_types
 
 #: Parts of names of topics that are not measurements in spite of their types.
-NOT_MEASURED = re.compile(r"cmd|command|reference|target|desired|setpoint|goal|plan")
+NOT_MEASURED = re.compile(r"cmd|command|reference|target|desired|setpoint|goal|plan|initialpose")
 
 #: Parts of names of topics that are not commands in spite of their types.
 _NOT_COMMANDED = re.compile(r"actual|state|status|measured|estimate|filtered|odom|feedback|truth|gps|imu")

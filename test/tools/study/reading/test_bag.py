@@ -196,3 +196,27 @@ def test_the_only_topic_with_velocities_is_the_main_one_whatever_its_name(tmp_pa
     assert signals.sources["v_x"] == "/robot/state_of_wheels"
     assert signals.findings[0].endswith("velocities '/robot/state_of_wheels', steering 'none'")
     assert {"v_x", "yaw_rate"} <= signals.measured.keys()
+
+
+@pytest.mark.parametrize("kind", ["geometry_msgs/msg/PoseStamped", "geometry_msgs/msg/PoseWithCovarianceStamped"])
+@pytest.mark.parametrize(("repeated", "count"), [(1, 200), (2, 200), (10, 20)])
+def test_poses_are_channels_without_the_positions_that_a_slow_sensor_repeats(tmp_path, kind, repeated: int, count: int):
+    def pose(k):
+        message = stamped(kind, k)
+        place = message.pose if kind.endswith("PoseStamped") else message.pose.pose
+        place.position.x, place.position.y = 3e5 + k // repeated, 2.0
+        place.orientation.z, place.orientation.w = math.sin(0.05 * k), math.cos(0.05 * k)
+        return message
+
+    drive = command_type("twist").topic.type
+    topics = {"/cmd_vel": drive, "/mocap/pose": kind, "/goal_pose": kind, "/initialpose": kind}
+    makers = {"/cmd_vel": lambda k: command("twist", (0.1 * k, 0.0, 0.0), k)} | dict.fromkeys(list(topics)[1:], pose)
+    recording = read_signals(write(tmp_path / "bag", topics, makers, 200))
+    x, y, heading = recording.further
+    assert [channel.name for channel in (x, y, heading)] == ["mocap/pose x", "mocap/pose y", "mocap/pose heading"]
+    assert len(x.series.time) == len(y.series.time) == len(heading.series.time) == count
+    assert heading.series.value[-1] == pytest.approx(0.1 * (200 - repeated if count == 20 else 199)), "without jumps"
+    left_out = [finding for finding in recording.findings if "positions on" in finding]
+    assert (
+        left_out == ["positions on '/mocap/pose' are new every 0.2 s only; those between are left out"][: count == 20]
+    )

@@ -25,7 +25,14 @@ from vds_gz.programs.commandlog.command_topic import (
     nothing_recognised,
 )
 from vds_gz.programs.interface.commands import CommandType, command_types, gear_type, whole_types
-from vds_gz.tools.study.reading.cleaning import clean, joined, measured_time, report_pieces, unwrapped
+from vds_gz.tools.study.reading.cleaning import (
+    clean,
+    joined,
+    measured_time,
+    new_positions,
+    report_pieces,
+    unwrapped,
+)
 from vds_gz.tools.study.reading.message_quantities import (
     MEASUREMENTS,
     STEERING_TYPES,
@@ -37,7 +44,7 @@ from vds_gz.tools.study.reading.message_quantities import (
     read_columns,
 )
 from vds_gz.tools.study.reading.signal_table import read_csv
-from vds_gz.tools.study.recording import MeasuredChannel, Recording, SignalError, is_hinge
+from vds_gz.tools.study.recording import POSES, MeasuredChannel, Recording, SignalError, is_hinge
 
 #: Preferred topics, by the last parts of their names; the first that exists is used.
 PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")
@@ -161,12 +168,21 @@ def measurements_from(recording: Recording, topic: str, role: str, column: Topic
     known = list(column.known())
     hinges = sum(is_hinge(key.joint) for key, _ in known)
     main = {"velocity": ("v_x", "v_y", "yaw_rate"), "steering": ("steering",)}.get(role, ())
+    pose = {key.quantity: numbers for key, numbers in known if key.quantity in POSES}
+    new = new_positions(time, pose["x"], pose["y"]) if pose.keys() >= {"x", "y"} else np.ones(len(time), bool)
+    if not new.all():
+        every = float(np.median(np.diff(time[new])))
+        recording.findings.append(
+            f"positions on '{topic}' are new every {every:.2g} s only; those between are left out"
+        )
     for (quantity, joint), numbers in known:
         if joint and (last_part(topic) == _ACTUATORS or (role == "steering" and hinges == 1 and is_hinge(joint))):
             continue  # the only hinge is the steering
         if quantity == "steering" and hinges and quantity not in main:
             continue  # the mean of hinges that are channels too
-        series = clean(time, numbers, f"{role or topic} {joint or quantity}", recording.findings, quantity)
+        used = new if quantity in POSES else np.ones(len(time), bool)
+        name = f"{role or topic} {joint or quantity}"
+        series = clean(time[used], numbers[used], name, recording.findings, quantity)
         if quantity in main:
             recording.measured[quantity] = series
             recording.sources[quantity] = topic

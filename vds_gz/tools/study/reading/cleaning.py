@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vds_gz.core.arrays import Array, Integers
 from vds_gz.tools.study.reading.outliers import without_outliers
@@ -27,6 +27,10 @@ DRIFT, DRIFT_SCATTER = 0.01, 5.0
 
 #: If differences jitter by more, the cause is not transport: a clock stood still, or ran at another rate [s].
 JITTER = 0.05
+
+#: Positions are repeated if the usual time between changes is so many times that between samples; minimum number of
+#: changes.
+REPEATED, FEWEST_FIXES = 2.5, 20
 
 #: A relative rate beyond this is not drift: a unit is wrong, or a simulation is slow.
 MAXIMUM_DRIFT = 0.02
@@ -128,6 +132,17 @@ def clean(
         at = int(np.argmax(steps))
         findings.append(f"{name} has a gap of {steps[at]:.2f} s at {time[at]:.2f} s")
     return series
+
+
+def new_positions(time: Array, x: Array, y: Array) -> NDArray[np.bool_]:
+    """Which positions [m] at these times [s] to use: the changed ones if a slower sensor measured them, else all.
+
+    A position that is repeated between the fixes of a sensor looks like standstills and jumps.
+    """
+    changed = np.append(True, (np.diff(x) != 0.0) | (np.diff(y) != 0.0))
+    if changed.sum() < FEWEST_FIXES or np.median(np.diff(time[changed])) < REPEATED * np.median(np.diff(time)):
+        changed[:] = True
+    return changed
 
 
 def joined(first: Series | None, second: Series) -> Series:

@@ -154,10 +154,12 @@ def _of_twist(twist: Message) -> dict[Key, float]:
     return {_V_X: twist.linear.x, _V_Y: twist.linear.y, _YAW_RATE: twist.angular.z}
 
 
+def _of_pose(pose: Message) -> dict[Key, float]:
+    return {_X: pose.position.x, _Y: pose.position.y, _HEADING: yaw_of(pose.orientation)}
+
+
 def _of_odometry(message: Message) -> dict[Key, float]:
-    pose = message.pose.pose
-    at = {_X: pose.position.x, _Y: pose.position.y, _HEADING: yaw_of(pose.orientation)}
-    return _of_twist(message.twist.twist) | at
+    return _of_twist(message.twist.twist) | _of_pose(message.pose.pose)
 
 
 def _of_joints(message: Message) -> dict[Key, float]:
@@ -193,6 +195,8 @@ _OWN: Mapping[str, QuantityReader] = {
     "geometry_msgs/msg/TwistStamped": lambda m: _of_twist(m.twist),
     "sensor_msgs/msg/JointState": _of_joints,
     "sensor_msgs/msg/Imu": _of_imu,
+    "geometry_msgs/msg/PoseStamped": lambda m: _of_pose(m.pose),
+    "geometry_msgs/msg/PoseWithCovarianceStamped": lambda m: _of_pose(m.pose.pose),
 }
 _FIELDS: dict[str, dict[str, str]] = additions(dict, ENTRY_POINTS, _OWN)
 
