@@ -45,6 +45,17 @@ def test_time_outs_are_found_within_the_sampling_interval(timeout, stop):
     assert hold.timeout.low <= timeout <= hold.timeout.high
 
 
+@pytest.mark.parametrize("timeout", [0.5, 1.0, 2.0])
+def test_time_outs_end_single_commands(timeout):
+    random, commands, end = np.random.default_rng(0), [], 0.5
+    for _ in range(12):
+        commands.append((end, random.choice([0.5, 0.3, -0.3]), random.choice([0.0, 0.6, -0.6])))
+        end += random.uniform(2.5, 4.0)
+    hold = command_hold([driven(robot(timeout), commands, end)])
+    assert hold.timeout.value == pytest.approx(timeout, abs=2 * INTERVAL)
+    assert hold.timeout.low <= timeout <= hold.timeout.high
+
+
 @pytest.mark.parametrize("drive", [{"max_acceleration": 0.8, "max_deceleration": 0.8}, {"dead_time": 0.6}])
 def test_slow_robots_do_not_shift_the_time_out(drive):
     commands, end = bursts(4.0, stop=True)
@@ -101,9 +112,10 @@ def test_the_file_has_the_time_out_and_the_pauses_help(timeout):
     given = robot()
     recording = driven(robot(timeout), commands, end)
     fit = identify(recording, vehicle=dataclasses.replace(given, twist_reference_max_oldness=1.0), hold_out=0.0)
-    [line] = (line for line in overrides(fit, given) if line.name == "twist_reference_max_oldness")
+    lines = list(overrides(fit, given))
+    [line] = (line for line in lines if line.name == "twist_reference_max_oldness")
     assert line.value == pytest.approx(timeout, abs=INTERVAL)
-    assert [row[0] for row in fit_rows(fit)].count("commands") == 1
+    assert [row[:2] for row in fit_rows(fit, lines)].count(("commands", "time-out")) == 1
     assert fit.numbers["drive_actuators.dead_time"].value == pytest.approx(0.2, abs=0.02)
     assert not any("samples were used" in finding for finding in fit.findings)
     channel = fit.channels[0]

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import INTERVAL
-from vds_gz.tools.study.identify.exports import NOT_MET, exports
+from vds_gz.tools.study.identify.exports import MAX_AGE, NOT_MET, exports
 from vds_gz.tools.study.identify.labels import is_noiseless, named, noise_words, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
 from vds_gz.tools.study.recording import QUANTITIES
@@ -124,7 +124,7 @@ def fit_rows(fit: VehicleFit, written: Sequence[Override]) -> Iterator[tuple[str
 
     ``written`` are the lines of :func:`~vds_gz.tools.study.identify.exports.overrides`.
     """
-    lines = {line.name.removeprefix(f"model_params.{fit.model}."): line for line in written}
+    lines = {line.name.removeprefix(f"model_params.{fit.model}."): line for line in written if line.name != MAX_AGE}
     names = dict.fromkeys(name for name in (*fit.numbers, *lines) if name in lines or not name.endswith("]"))
     estimates = fit.numbers | fit.calibrations
     for word in named(fit.model, list(names), list(fit.calibrations)):

@@ -34,6 +34,10 @@ BEFORE, LARGER = 0.5, 1.5
 #: Motion below the first part of its level before is a stop, and above the second part it still moves.
 STOPPED, MOVING = 0.2, 0.35
 
+#: A stop is delayed until half of the speed before. The delay of a start is that until this part of the speed: as long
+#: as it takes to lose this part in a stop, if the vehicle stops as it starts.
+HALF, BEGUN = 0.5, 0.2
+
 #: Delays of this many stops from about the same speed give that of a stop.
 SIMILAR = 3
 
@@ -78,8 +82,8 @@ class CommandHold:
 
 
 class _Pause(NamedTuple):
-    """What an interval without commands shows: how long the vehicle followed its last command at least [s], when it
-    stopped [s] (NaN: it still moved), and its length [s]."""
+    """What an interval without commands shows: when the vehicle stopped [s] (NaN: it still moved at the end); if it
+    did not, how long it followed its last command at least [s]; and the interval's length [s]."""
 
     least: float
     stopped: float
@@ -87,10 +91,10 @@ class _Pause(NamedTuple):
 
 
 class _Fall(NamedTuple):
-    """The end of a motion: its level before, and the time at which it fell to half; NaN if it went on."""
+    """The end of a motion: its level before, and the time at which it fell to a part of it; NaN if it went on."""
 
     level: float
-    half: float
+    time: float
 
 
 def command_hold(recordings: Sequence[Recording]) -> CommandHold:
@@ -111,7 +115,7 @@ def command_hold(recordings: Sequence[Recording]) -> CommandHold:
         return CommandHold(contradiction=f"{stopped}{stops.min():.2g} s and {stops.max():.2g} s")
     if least > timeout + tolerance:
         return CommandHold(contradiction=f"{stopped}{timeout:.2g} s, and moved on for {least:.2g} s in another pause")
-    low, high = float(near.min()) - 0.5 * interval, float(near.max()) + 0.5 * interval
+    low, high = float(near.min()) - interval, float(near.max()) + interval
     value = round(timeout, DIGITS)
     return CommandHold(Estimate(value, min(max(low, 0.0), value), max(high, value)), least, length)
 
@@ -175,6 +179,14 @@ def _is_usable(recording: Recording, quantity: str) -> bool:
     return quantity in recording.commanded and measured is not None and len(measured.time) >= SPIKE_WINDOW
 
 
+class _CommandedChange(NamedTuple):
+    """A commanded stop or start: its level, its delay [s] until the part of it that counts, and until half of it."""
+
+    level: float
+    delay: float
+    half: float
+
+
 class _AxisMotion:
     """The commands of one speed, and the motion that follows."""
 
@@ -185,7 +197,10 @@ class _AxisMotion:
         self._least_command = CLEAR * float(np.max(np.abs(self._commanded)))
         top = float(np.percentile(np.abs(self._value), 98.0))
         self._least_level = max(CLEAR * top, NOISE * noise(self._value), 1e-9)
-        self._stops = self._usual_stops()
+        self._part = HALF
+        self._changes, starts = self._usual_changes()
+        if not self._changes:
+            self._part, self._changes = 1.0 - BEGUN, starts
 
     def pause(self, k: int, end: float) -> Iterator[_Pause]:
         """What the interval from a command to the next shows, if the axis moves in it."""
@@ -193,13 +208,12 @@ class _AxisMotion:
         if abs(self._commanded[k]) <= self._least_command or self._is_larger_before(k):
             return
         fall = self._fall(float(self._time[k]), end, sign)
-        if fall is None:
-            return
-        delay = self._usual_delay(fall.level)
+        if fall is None or not (self._changes or np.isnan(fall.time)):
+            return  # the usual lag depends on whether commands time out
+        delay, half = self._usual_delays(fall.level)
         last = float(self._at[np.searchsorted(self._at, end) - 1])
         begin = float(self._time[k])
-        least = (last if np.isnan(fall.half) else fall.half) - begin - delay
-        yield _Pause(least, fall.half - begin - delay, min(end, float(self._at[-1])) - begin)
+        yield _Pause(last - begin - half, fall.time - begin - delay, min(end, float(self._at[-1])) - begin)
 
     def _is_larger_before(self, k: int) -> bool:
         """Whether the command shortly before asked for a faster motion, or for one in the other direction."""
@@ -218,16 +232,16 @@ class _AxisMotion:
             return None
         if final > MOVING * level:
             return _Fall(level, np.nan)
-        above = int(np.flatnonzero(value > 0.5 * level)[-1])
-        if final > STOPPED * level or time[above] < begin:
+        above = int(np.flatnonzero(value > self._part * level)[-1])
+        if final > STOPPED * level or time[above] < begin or above + 1 == len(value):
             return None
-        part = (value[above] - 0.5 * level) / (value[above] - value[above + 1])
+        part = (value[above] - self._part * level) / (value[above] - value[above + 1])
         return _Fall(level, float(time[above] + part * (time[above + 1] - time[above])))
 
-    def _usual_stops(self) -> list[tuple[float, float]]:
-        """Level and delay [s] of each commanded stop; if there are none, of starts, or else the usual lag."""
-        stops: list[tuple[float, float]] = []
-        starts: list[tuple[float, float]] = []
+    def _usual_changes(self) -> tuple[list[_CommandedChange], list[_CommandedChange]]:
+        """The commanded stops, and the starts from standstill."""
+        stops: list[_CommandedChange] = []
+        starts: list[_CommandedChange] = []
         long = np.diff(self._time) > SHORTEST
         first = np.flatnonzero(np.r_[True, long | (np.diff(self._commanded) != 0.0)])
         for k, following in zip(first, [*first[1:], len(self._time)], strict=True):
@@ -238,16 +252,20 @@ class _AxisMotion:
                 starts += self._rise(begin, end, sign)
             elif k and self._commanded[k - 1]:
                 fall = self._fall(begin, end, float(np.sign(self._commanded[k - 1])))
-                stops += [] if fall is None or np.isnan(fall.half) else [(fall.level, fall.half - begin)]
-        return stops or starts or [(0.0, self._lag())]
+                if fall is not None and not np.isnan(fall.time):
+                    stops.append(_CommandedChange(fall.level, fall.time - begin, fall.time - begin))
+        return stops, starts
 
-    def _rise(self, begin: float, end: float, sign: float) -> Iterator[tuple[float, float]]:
-        """Level and delay of a start from standstill [s]."""
+    def _rise(self, begin: float, end: float, sign: float) -> Iterator[_CommandedChange]:
+        """A start from standstill."""
         first, stop = np.searchsorted(self._at, [begin, end])
         time, value = self._at[first:stop], sign * self._value[first:stop]
-        level = float(np.median(value[len(value) // 2 :])) if len(value) >= SPIKE_WINDOW else 0.0
+        if len(value) < SPIKE_WINDOW or np.max(value) < self._least_level:
+            return
+        level = float(np.median(value[value >= STOPPED * np.max(value)]))
         if level > self._least_level and value[0] < STOPPED * level:
-            yield level, float(time[int(np.argmax(value > 0.5 * level))]) - begin
+            begun, half = (float(time[int(np.argmax(value > part * level))]) - begin for part in (BEGUN, HALF))
+            yield _CommandedChange(level, begun, half)
 
     def _lag(self) -> float:
         """The delay of the motion behind the commands at which both correlate best [s]."""
@@ -260,7 +278,10 @@ class _AxisMotion:
             mismatch.append(float(np.sum(np.abs(self._value - gain * commanded))))
         return float(LAGS[int(np.argmin(mismatch))])
 
-    def _usual_delay(self, level: float) -> float:
-        """The delay of stops from about this level [s]."""
-        nearest = sorted(self._stops, key=lambda known: abs(known[0] - level))[:SIMILAR]
-        return float(np.median([delay for _, delay in nearest]))
+    def _usual_delays(self, level: float) -> tuple[float, float]:
+        """Both delays of changes to or from about this level [s]; without any, the lag behind the commands."""
+        if not self._changes:
+            return (lag := self._lag()), lag
+        nearest = sorted(self._changes, key=lambda change: abs(change.level - level))[:SIMILAR]
+        delay, half = np.median([[change.delay, change.half] for change in nearest], axis=0).tolist()
+        return delay, half
