@@ -89,7 +89,7 @@ def main(argv: list[str]) -> int:
     if not (path / RUNS).exists():
         return FAILED
     # Labels are left out: as texts they would take most of the memory.
-    table = collect(path, "run", *sweep.space.variations, *sweep.measures, "status")
+    table = collect(path, "run", *sweep.space.columns, *sweep.measures, "status")
     broken = _tell(options.file, path, sweep, table)
     if kept:
         _keep(path, sweep, table, kept)

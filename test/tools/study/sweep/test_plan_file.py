@@ -11,7 +11,8 @@ from vds_gz.core.errors import VdsGzError
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.share import share
 from vds_gz.tools.study.progress import ignore
-from vds_gz.tools.study.sweep.plan_file import read_sweep
+from vds_gz.tools.study.sweep.cases import vehicles_of
+from vds_gz.tools.study.sweep.plan_file import descriptions, read_sweep
 from vds_gz.tools.study.sweep.sweep_runs import Samples, UniformVariation
 
 pytest.importorskip("numba")
@@ -232,3 +233,71 @@ def test_samples_without_intervals_are_refused(read):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(VdsGzError, match=r"sweep '.*none.yaml' does not exist"):
         read_sweep(tmp_path / "none.yaml")
+
+
+LISTS = """\
+vehicle: tugger
+commands: steps.csv
+vary:
+  model_params.bicycle.trailers.drawbar: [[1.0, 1.1, 1.2], [0.8, 0.9, 0.7]]
+  trailers.hitch_offset[1]: {from: -1.0, to: 0.5, count: 2}
+  trailers.track[0]: {uniform: [0.6, 0.8]}
+samples: {random: 2}
+measure: path.end
+"""
+
+
+def test_lists_and_their_numbers_are_varied(read):
+    sweep = read(LISTS)
+    drawbars = [f"model_params.bicycle.trailers.drawbar[{k}]" for k in range(3)]
+    assert sweep.space.columns == (*drawbars, "trailers.hitch_offset[1]", "trailers.track[0]")
+    case, values = sweep.drawn(range(len(sweep)))
+    nominal = case.vehicle.vehicle.trailers
+    trailers = [vehicle.trailers for vehicle in vehicles_of(case, values, len(sweep))]
+    assert [trailer.drawbar for trailer in trailers] == [(1.0, 1.1, 1.2)] * 4 + [(0.8, 0.9, 0.7)] * 4
+    assert [trailer.hitch_offset[1] for trailer in trailers] == [-1.0, -1.0, 0.5, 0.5] * 2
+    assert {trailer.hitch_offset[0] for trailer in trailers} == {nominal.hitch_offset[0]}
+    tracks = [trailer.track[0] for trailer in trailers]
+    assert len(set(tracks)) == 2
+    assert all(0.6 <= track <= 0.8 for track in tracks)
+    assert dict(descriptions(sweep, case))[drawbars[1]].default == nominal.drawbar[1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("[1.0, 1.1, 1.2]", "1.0", r"item 1 has 1 item; it must have 3: .*trailers.drawbar\[0\]"),
+        ("0.7]", "0.7, 1.0]", "item 2 has 4 items; it must have 3"),
+        ("0.7]", "-5.0]", "it must be a list of at most 5 finite numbers, at least 0.01"),
+        (
+            "[[1.0, 1.1, 1.2], [0.8, 0.9, 0.7]]",
+            "{from: 1, to: 2, count: 2}",
+            "'from' is not a key here; there are grid",
+        ),
+        ("hitch_offset[1]", "hitch_offset[3]", "no such number; the nearest valid name is 'trailers.hitch_offset"),
+        (
+            "trailers.track[0]",
+            "trailers.drawbar[0]",
+            r"'trailers.drawbar' varies as a whole and as 'trailers.drawbar\[0",
+        ),
+        ("tugger", "deepracer", "is an empty list in the vehicle"),
+        ("tugger", "[tugger, truck]", "has 1 and 3 numbers in different vehicles"),
+    ],
+)
+def test_mistakes_in_lists_are_named(read, old, new, words):
+    with pytest.raises(VdsGzError, match=words):
+        read(LISTS.replace(old, new, 1))
+
+
+def test_vehicles_with_varied_lists_drive(read, tmp_path):
+    nominal, other = [0.381, 0.381, -0.381, -0.381], [0.2, 0.381, -0.381, -0.2]
+    lists = f"vehicle: swerve_robot\ncommands: turn.csv\nvary: {{module_y: [{nominal}, {other}]}}\nmeasure: path.end\n"
+    (tmp_path / "turn.csv").write_text("time,v_x,v_y,yaw_rate\n0,1,0,1\n1,0,0,0\n")
+    sweep = read(lists)
+    assert not do_runs(tmp_path / "out", sweep, None, ignore, print)
+    table = collect(tmp_path / "out", *sweep.space.columns, "path.end")
+    assert [table[f"module_y[{k}]"].tolist() for k in range(4)] == [
+        list(pair) for pair in zip(nominal, other, strict=True)
+    ]
+    assert table["path.end"][0] == 0.0
+    assert table["path.end"][1] > 1e-4

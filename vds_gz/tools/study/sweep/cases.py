@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -221,19 +221,39 @@ def vehicles_of(case: Case, values: Mapping[str, Array], count: int) -> list[Par
         for name, parameter in names.items():
             if name == parameter.name and name.endswith(DEAD_TIMES):
                 varied[name] = varied.get(name, float(str(parameter.default))) + extra
-    columns = {name: column.tolist() for name, column in varied.items()}
+    columns: dict[str, list[Value]] = {name: column.tolist() for name, column in varied.items()}
+    for parameter in names.values():
+        if isinstance(parameter.default, tuple) and any(name in columns for name in elements(parameter)):
+            numbers = [columns.pop(name, [nominal] * count) for name, nominal in elements(parameter).items()]
+            columns[parameter.name] = list(zip(*numbers, strict=True))
     vehicle = case.vehicle.vehicle
     return [replaced(vehicle, {name: column[i] for name, column in columns.items()}) for i in range(count)]
 
 
 def vehicle_parameters(case: Case) -> dict[str, Description]:
-    """The vehicle's own parameters, by all of their names in a plan; the description has the short one."""
+    """The vehicle's own parameters, by all of their names in a plan; the description has the short one.
+
+    The numbers of a list are parameters too: ``trailers.drawbar[0]``.
+    """
     prefix = f"model_params.{case.vehicle.model}."
     names: dict[str, Description] = {}
     for parameter in describe(case.vehicle.vehicle):
         for name in (parameter.name, *parameter.other_names):
             names[name] = names[prefix + name] = parameter
+        for name, nominal in elements(parameter).items():
+            names[name] = names[prefix + name] = replace(parameter, name=name, type="double", default=nominal)
     return names
+
+
+def elements(parameter: Description) -> dict[str, float]:
+    """The nominal numbers of a list, by their names; nothing for other parameters."""
+    numbers = parameter.default if isinstance(parameter.default, tuple) else ()
+    return {element(parameter.name, k): number for k, number in enumerate(numbers)}
+
+
+def element(name: str, k: int) -> str:
+    """The name of a number of a list."""
+    return f"{name}[{k}]"
 
 
 def _controllers_of(

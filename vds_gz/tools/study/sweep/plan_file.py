@@ -33,6 +33,8 @@ from vds_gz.tools.study.sweep.cases import (
     Case,
     ControlledDrive,
     Driving,
+    element,
+    elements,
     vehicle_parameters,
 )
 from vds_gz.tools.study.sweep.measures import CLOSED_LOOP_MEASURES, OPEN_LOOP_MEASURES, check_measures
@@ -58,7 +60,7 @@ def read_sweep(file: str | Path) -> Sweep:
 
 def descriptions(sweep: Sweep, case: Case) -> Iterator[tuple[str, Description]]:
     """The varied parameters, with their units and nominal values."""
-    for name in sweep.space.variations:
+    for name in sweep.space.columns:
         yield name, _description(case, name)
 
 
@@ -190,14 +192,36 @@ class _PlanReader:
             described = [entry.within(partial(_description, case, name)) for case in cases]
             if (same := names.setdefault(described[0].name, name)) != name:
                 raise entry.error(f"is '{same}' again")
-            variations[name] = variation = self._variation(entry, name)
+            lists = [description for description in described if description.type == "double_array"]
+            variations[name] = variation = self._lists(entry, lists) if lists else self._variation(entry, name)
             ends = variation if isinstance(variation, tuple) else (variation.low, variation.high)
             for description in described:
-                if description.type != "double":
-                    raise entry.error(f"is a {description.type}; only real numbers are varied")
+                if description.type not in ("double", "double_array"):
+                    raise entry.error(f"is a {description.type}; only real numbers and lists of them are varied")
                 for value in ends:
                     entry.within(partial(description.check, value))
+            for other in names:
+                if other != (whole := other.partition("[")[0]) and whole in names:
+                    raise entry.error(f"is given twice: '{whole}' varies as a whole and as '{other}'")
         return variations
+
+    def _lists(self, entry: Entry, described: list[Description]) -> Variation:
+        """Lists of numbers, as many as the vehicles have."""
+        name, nominal = described[0].name, [*elements(described[0]).values()]
+        lengths = {len(elements(description)) for description in described}
+        if len(lengths) > 1:
+            counts = " and ".join(map(str, sorted(lengths)))
+            raise entry.error(
+                f"has {counts} numbers in different vehicles; vehicles whose lists are varied have as many"
+            )
+        [length] = lengths
+        if length == 0:
+            raise entry.error(f"is an empty list in the vehicle; only the numbers that '{name}' has there are varied")
+        count = "1 number" if length == 1 else f"{length} numbers"
+        meaning = f"lists of {count}, e.g. [{nominal}], or vary one of them: {element(name, 0)}"
+        spread = {} if isinstance(entry.node, yaml.SequenceNode) else entry.choice(f"{{grid: {meaning}}}", ("grid",))
+        items = spread.get("grid", entry).items(meaning)
+        return tuple(tuple(item.numbers(meaning, length)) for item in items)
 
     def _variation(self, entry: Entry, name: str) -> Variation:
         if isinstance(entry.node, yaml.SequenceNode):

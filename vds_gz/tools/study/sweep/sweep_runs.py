@@ -18,7 +18,7 @@ import numpy as np
 from vds_gz.core.arrays import Array, Integers
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.tools.study.progress import Advance, ignore
-from vds_gz.tools.study.sweep.cases import Case, ControlledDrive, Driving, Table, simulate
+from vds_gz.tools.study.sweep.cases import Case, ControlledDrive, Driving, Table, element, simulate
 
 #: Vehicle steps of the runs that are done together: some seconds of work for a core.
 STEPS = 5e7
@@ -39,8 +39,8 @@ class UniformVariation:
     high: float
 
 
-#: A tuple is a grid: all of its values are combined with all values of other grids.
-Variation: TypeAlias = "tuple[float, ...] | UniformVariation"
+#: A tuple is a grid: all of its values, numbers or lists of one length, are combined with all values of other grids.
+Variation: TypeAlias = "tuple[float, ...] | tuple[tuple[float, ...], ...] | UniformVariation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +70,23 @@ class Space:
         return math.prod(self._shape) * self.samples.count
 
     def values(self, first: int, end: int) -> dict[str, Array]:
-        """The values at some points, by name."""
+        """The values at some points, by name; those of a list by the names of its numbers."""
         points = np.arange(first, end)
         drawn = iter(self._drawn(points % self.samples.count).T)
         indices = iter(np.unravel_index(points // self.samples.count, self._shape or (1,)))
-        return {
-            name: np.array(variation)[next(indices)]
-            if isinstance(variation, tuple)
-            else variation.low + next(drawn) * (variation.high - variation.low)
-            for name, variation in self.variations.items()
-        }
+        values: dict[str, Array] = {}
+        for name, variation in self.variations.items():
+            if isinstance(variation, UniformVariation):
+                values[name] = variation.low + next(drawn) * (variation.high - variation.low)
+                continue
+            chosen = np.array(variation)[next(indices)]
+            values |= dict(zip(_columns(name, variation), chosen.reshape(len(points), -1).T, strict=True))
+        return values
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all values."""
+        return tuple(column for name, variation in self.variations.items() for column in _columns(name, variation))
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -93,6 +100,13 @@ class Space:
         distinct, places = np.unique(samples, return_inverse=True)
         draw = _sobol if self.samples.sobol else _random
         return draw(self.samples.seed, distinct, dimensions)[places]
+
+
+def _columns(name: str, variation: Variation) -> list[str]:
+    """The names of a variation's values."""
+    if isinstance(variation, tuple) and isinstance(variation[0], tuple):
+        return [element(name, k) for k in range(len(variation[0]))]
+    return [name]
 
 
 def _random(seed: int, samples: Integers, dimensions: int) -> Array:
