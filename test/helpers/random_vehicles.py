@@ -4,11 +4,12 @@ import numpy as np
 
 from vds_gz.core.parameters.actuator_parameters import MAP_POINTS, BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import describe
-from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters, SwerveParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.command import ackermann, twist
 from vds_gz.core.vehicle.differential import DIFFERENTIAL
 from vds_gz.core.vehicle.omni import OMNI
+from vds_gz.core.vehicle.swerve import SWERVE
 
 
 def some(random, low, high):
@@ -94,6 +95,29 @@ def random_omni(random) -> OmniParameters:
     )
 
 
+def random_swerve(random) -> SwerveParameters:
+    """Four modules anywhere in their corners."""
+    return SwerveParameters(
+        base_link_offset=random.uniform(-1.0, 1.0),
+        module_x=tuple(random.uniform(0.2, 1.0, 4) * (1, -1, -1, 1)),
+        module_y=tuple(random.uniform(0.2, 1.0, 4) * (1, 1, -1, -1)),
+        tire_diameter=random.uniform(0.1, 1.0),
+        optimize=bool(random.random() < 0.5),
+        cosine_scaling=bool(random.random() < 0.5),
+        at_standstill=("hold", "straighten", "cross")[random.integers(3)],
+        drive_actuators=random_drive(random),
+        steering_actuators=SteeringParameters(
+            **random_response(random),
+            backlash=some(random, 0.01, 0.2),
+            dead_time=random.integers(0, 100) * 1e-3,
+            time_constant=some(random, 1e-3, 0.2),
+            max_velocity=some(random, 1.0, 20.0),
+            max_position=some(random, 0.3, 3.5),
+        ),
+        **random_body_limits(random),
+    )
+
+
 def random_command(model, random):
     if model is BICYCLE and random.random() < 0.5:
         return ackermann(random.uniform(-4, 4), random.uniform(-2, 2), some(random, 0.1, 5), some(random, 0.1, 20))
@@ -101,4 +125,9 @@ def random_command(model, random):
 
 
 #: Makers of parameters, by model.
-RANDOM = {BICYCLE.name: random_bicycle, DIFFERENTIAL.name: random_differential, OMNI.name: random_omni}
+RANDOM = {
+    BICYCLE.name: random_bicycle,
+    DIFFERENTIAL.name: random_differential,
+    OMNI.name: random_omni,
+    SWERVE.name: random_swerve,
+}

@@ -126,4 +126,19 @@ def test_a_hitch_at_its_limit_is_a_warning():
     status = plant.status()
     assert status.level == Level.WARN
     assert "maximum angle of the hitch" in status.text
-    assert "only move the other way" in status.text
+    assert "only moves where none bends further" in status.text
+
+
+def test_where_the_vehicle_would_tilt_into_something_its_hitches_have_the_angles_of_that_place():
+    """It is moved back to where it last looked down; straight ahead, tan(angle / 2) falls with exp(-way / drawbar)."""
+    _, footprint = plant_in([], tugger())
+    step = Thing("step", Box((2.0, 4.0, 0.04)), at(2.0, 0.0, 0.0))
+    beam = Thing("beam", Box((8.0, 4.0, 0.2)), at(0.0, 0.0, footprint.upper[2] + 0.105))
+    plant, _ = plant_in([step, beam], tugger())
+    plant.vehicle.state.trailers[0].angle = 0.5
+    drive(plant, twist(0.5, 0.0, 0.0), 4.0)
+    way = plant.motion(0).x
+    assert plant.motion(0).v_x == 0.0
+    assert 0.5 < way < 1.1
+    expected = 2.0 * np.arctan(np.tan(0.25) * np.exp(-way / 1.2))
+    assert plant.vehicle.state.trailers[0].angle == pytest.approx(expected, abs=1e-6)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from vds_gz.cli import main
-from vds_gz.core.configuration import parameters_of, preset_names
+from vds_gz.core.configuration import load_parameters, parameters_of, preset_names
 from vds_gz.core.parameters.declaration import Override
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import ackermann, four_wheel_steering
 from vds_gz.programs.commandlog import command_log
 from vds_gz.programs.commandlog.profiles import PROFILES, Limits, limits_of, make
 
@@ -23,6 +25,24 @@ def test_every_profile_stays_within_its_limits_and_uses_them(kind, ackermann):
     assert values[:, 1 if ackermann else 2].max() >= 0.9 * limits[1 if ackermann else 2]
     assert log.duration == pytest.approx(60.0)
     assert not any(log.commands[-1])
+
+
+@pytest.mark.parametrize("changes", [{}, {"rear_ratio": 0.5}, {"rear_steering": "crab", "rear_ratio": 0.3}])
+@pytest.mark.parametrize("both_axles", [False, True])
+def test_an_eight_turns_a_vehicle_with_two_steered_axles_once(changes, both_axles):
+    values = {f"model_params.four_wheel_steering.{name}": value for name, value in changes.items()}
+    parameters = load_parameters("four_wheel_steering_robot", values)
+    limits, model = limits_of(parameters), models()[parameters.model]
+    c = model.coefficients(parameters.vehicle, 1e-3)
+    s = model.at_rest(c)
+    front = limits.steering
+    command = (
+        four_wheel_steering(0.6 * limits.speed, front, 0.0) if both_axles else ackermann(0.6 * limits.speed, front)
+    )
+    model.set_references(c, s, command)
+    for _ in range(5000):
+        model.step(c, s, command)
+    assert s.yaw_rate * limits.circle(True, both_axles) == pytest.approx(2.0 * np.pi, rel=1e-6)
 
 
 def test_a_profile_moves_both_axles_independently_within_the_limit(tmp_path):

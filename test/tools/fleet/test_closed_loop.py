@@ -11,6 +11,7 @@ from helpers.random_vehicles import RANDOM, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.controller_parameters import (
@@ -222,6 +223,33 @@ def test_a_function_with_the_same_arithmetic_gives_the_bits_of_the_shipped_contr
     assert results(loop) == results(expected)
     assert loop.observe().shape == (VEHICLES, len(loop.observation_names))
     assert {"running", "finished", "left"} == set(expected.statuses())
+
+
+@pytest.mark.parametrize(
+    ("preset", "angles"),
+    [
+        ("swerve_robot", [f"steering_angle_{k}" for k in (1, 2, 3, 4)]),
+        ("four_wheel_steering_robot", ["steering_angle"]),
+        ("indoor_robot", ["steering_angle"]),
+    ],
+)
+def test_a_function_observes_the_angles_of_all_that_steers(preset, angles):
+    """On a circle to the left: modules by their places, the front axle of two, 0 of wheels that do not steer."""
+    parameters = load_parameters(preset)
+    fleet = Fleet(models()[parameters.model], [parameters.vehicle])
+    loop = ClosedLoop(fleet, CIRCLE, "pure_pursuit", PurePursuitParameters(speed=0.5, lateral_acceleration=0.0))
+    loop.place()
+    loop.advance(200)
+    observed = dict(zip(loop.observation_names, loop.observe()[0].tolist(), strict=True))
+    assert [name for name in observed if name.startswith("steering_angle")] == angles
+    states = fleet.states
+    if preset == "swerve_robot":
+        assert [observed[name] for name in angles] == [float(module.steering.angle[0]) for module in states.modules]
+        assert observed["steering_angle_1"] > 0.0 > observed["steering_angle_2"]
+    elif preset == "indoor_robot":
+        assert observed["steering_angle"] == 0.0
+    else:
+        assert observed["steering_angle"] == states.steering_front.angle[0] > 0.0
 
 
 def test_what_a_function_observes():

@@ -21,6 +21,7 @@ from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.core.vehicle.command import ackermann, twist
 from vds_gz.core.vehicle.differential import DIFFERENTIAL, DifferentialState
 from vds_gz.core.vehicle.omni import OMNI
+from vds_gz.core.vehicle.swerve import SWERVE
 from vds_gz.core.vehicle.vehicle import Vehicle
 
 pytest.importorskip("numba")
@@ -35,7 +36,7 @@ DT = 1e-3
 STEPS, COMMANDS = 60, 4
 VEHICLES = 335
 
-MODELS = [BICYCLE, DIFFERENTIAL, OMNI]
+MODELS = [BICYCLE, DIFFERENTIAL, OMNI, SWERVE]
 
 
 def without_lanes(model):

@@ -16,10 +16,12 @@ from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
-from vds_gz.core.vehicle.command import DRIVE, REVERSE, Command, SteadyMotion, ackermann, twist
+from vds_gz.core.vehicle.command import DRIVE, REVERSE, Command, SteadyMotion, ackermann, four_wheel_steering, twist
 from vds_gz.core.vehicle.differential import DIFFERENTIAL
+from vds_gz.core.vehicle.four_wheel_steering import FOUR_WHEEL_STEERING
 from vds_gz.core.vehicle.omni import OMNI
 from vds_gz.core.vehicle.schedule import COMMAND, command_records, fields_of
+from vds_gz.core.vehicle.swerve import SWERVE
 
 pytest.importorskip("numba")
 from helpers.sampling import sampled
@@ -33,7 +35,7 @@ VEHICLES = 70
 END = 240
 
 STRUCTS = dataclasses.replace(BICYCLE, lanes=False)
-IN_LANES = [BICYCLE, DIFFERENTIAL, OMNI]
+IN_LANES = [BICYCLE, DIFFERENTIAL, OMNI, SWERVE]
 BOTH = pytest.mark.parametrize("model", [BICYCLE, STRUCTS], ids=["lanes", "structs"])
 
 
@@ -73,6 +75,7 @@ def calibrated(command: Command, calibrations: Calibrations) -> Command:
         v_y=command.v_y * v_y,
         yaw_rate=command.yaw_rate * yaw_rate,
         steering_angle=command.steering_angle * steering_angle + offset,
+        rear_steering_angle=command.rear_steering_angle * steering_angle,
     )
 
 
@@ -109,7 +112,7 @@ def one_of(calibrations: Calibrations, i: int) -> Calibrations:
     return Calibrations(*(float(values[i]) for values in calibrations))
 
 
-@pytest.mark.parametrize("model", [*IN_LANES, STRUCTS], ids=["bicycle", "differential", "omni", "structs"])
+@pytest.mark.parametrize("model", [*IN_LANES, STRUCTS], ids=["bicycle", "differential", "omni", "swerve", "structs"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_readings_are_those_of_interpreted_vehicles_to_the_bit(model, seed):
     random = np.random.default_rng(seed)
@@ -124,6 +127,20 @@ def test_readings_are_those_of_interpreted_vehicles_to_the_bit(model, seed):
     for i, p in enumerate(parameters):
         assert read[:, i].tolist() == interpreted(model, p, commands, begins, readings, one_of(calibrations, i))
     assert len(np.unique(read[-1])) > VEHICLES // 2
+
+
+@pytest.mark.slow
+def test_calibrations_hold_for_both_axles():
+    random = np.random.default_rng(4)
+    parameters = [FOUR_WHEEL_STEERING.parameters()] * VEHICLES
+    begins = random_begins(9, random)
+    commands = [four_wheel_steering(*random.uniform(-0.4, 0.4, 3)) for _ in begins]
+    readings = random_readings(["v_y", "steering_front.angle", "steering_rear.angle"], random)
+    factors = scaled(random)
+    read = sampled(FOUR_WHEEL_STEERING, parameters, records_of(commands), begins, readings, calibrations=factors)
+    for i, p in enumerate(parameters):
+        expected = interpreted(FOUR_WHEEL_STEERING, p, commands, begins, readings, one_of(factors, i))
+        assert read[:, i].tolist() == expected
 
 
 def varied(model, random):

@@ -45,8 +45,8 @@ class TrailerParameters(ParameterGroup):
     at_limit: str = choice(
         "stop",
         ("stop", "report"),
-        "at a hitch's maximum angle the vehicle stops, until it moves the other way; or it goes on, and the trailer's "
-        "wheels skid",
+        "at a hitch's maximum angle the vehicle only moves where no hitch bends further; or it goes on, and the "
+        "trailer's wheels skid",
         live=True,
     )
 

@@ -177,7 +177,8 @@ class WorldPlant(KinematicPlant):
         self._changes = surroundings.changes
         # Poses of base_link in the map:
         self._stopped_at: Pose | None = None  # where an obstacle stopped the vehicle
-        self._looked: Pose | None = None  # where the ground was found last, if it may change within GROUND_EVERY
+        #: Where the ground was found last, with the hitches' angles there, if it may change within GROUND_EVERY.
+        self._looked: tuple[Pose, tuple[float, ...]] | None = None
         self._refused: Pose | None = None  # where the vehicle would have tilted into something
         vehicle.guard = self._watch
         vehicle.reach = self._body.reach + abs(vehicle.coefficients.base_link_offset)
@@ -234,9 +235,10 @@ class WorldPlant(KinematicPlant):
             self._touch(time)
             if self._collisions == "stop" and self._depth > deep:
                 standing.restore(plane, friction)
-                back = self._looked or T_map_start
+                back, angles = self._looked or (T_map_start, ())
                 self._guarded.set_pose(back.x, back.y, back.heading)
-                self._stop(part)
+                self._stop(part)  # the trailers, too, are where the step began
+                self._bend(angles)
                 self._clear = self._same_ground = 0.0
                 self._refused = T_map_start
                 return
@@ -246,7 +248,17 @@ class WorldPlant(KinematicPlant):
             room = self._same_ground = 0.0  # the next step is checked too, so the vehicle stays there
         else:
             self._refused, self._same_ground = None, max(GROUND_EVERY, room)
-        self._looked = T_map_base if room < GROUND_EVERY else None
+        self._looked = (T_map_base, self._hitch_angles()) if room < GROUND_EVERY else None
+
+    def _hitch_angles(self) -> tuple[float, ...]:
+        return tuple(trailer.angle for trailer in self._guarded.state.trailers) if self._trailers else ()
+
+    def _bend(self, angles: Sequence[float]) -> None:
+        """Turn the trailers; without angles they stay."""
+        state = self._guarded.state
+        for trailer, angle in zip(state.trailers if angles else (), angles, strict=True):
+            trailer.angle = angle
+        self._guarded.state = state
 
     def _trailer_paths(self, T_map_base: Transform, step: Pose, dt: float) -> list[BodyPath]:
         states = self._guarded.state.trailers if self._trailers else ()

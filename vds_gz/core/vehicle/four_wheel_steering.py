@@ -100,7 +100,6 @@ class FourWheelSteeringState:
 
 def coefficients(p: FourWheelSteeringParameters, dt: float) -> FourWheelSteeringCoefficients:
     """Coefficients for steps of ``dt`` seconds."""
-    sign = {"counter_phase": -1.0, "crab": 1.0, "fixed": 0.0}[p.rear_steering]
     return FourWheelSteeringCoefficients(
         dt=dt,
         base_link_offset=p.base_link_offset,
@@ -108,7 +107,7 @@ def coefficients(p: FourWheelSteeringParameters, dt: float) -> FourWheelSteering
         half_track_front=p.track_front / 2.0,
         half_track_rear=p.track_rear / 2.0,
         wheel_radius=p.tire_diameter / 2.0,
-        rear_ratio=sign * p.rear_ratio,
+        rear_ratio=rear_ratio(p),
         allow_reverse=p.allow_reverse,
         center_at_standstill=p.center_at_standstill,
         parallel_steering=p.parallel_steering,
@@ -118,6 +117,11 @@ def coefficients(p: FourWheelSteeringParameters, dt: float) -> FourWheelSteering
         steering_rear=actuators.steering_coefficients(p.rear_steering_actuator, dt),
         trailers=trailer_coefficients(p),
     )
+
+
+def rear_ratio(p: FourWheelSteeringParameters) -> float:
+    """The rear angle per front angle of an Ackermann command, negative in counter phase."""
+    return {"counter_phase": -1.0, "crab": 1.0, "fixed": 0.0}[p.rear_steering] * p.rear_ratio
 
 
 def at_rest(c: FourWheelSteeringCoefficients) -> FourWheelSteeringState:
@@ -315,7 +319,7 @@ def geometry(p: FourWheelSteeringParameters) -> VehicleGeometry:
         for x, track in ((p.wheel_base, p.track_front), (0.0, p.track_rear))
         for y in _lateral_positions(track / 2.0)
     ]
-    return VehicleGeometry(tuple(wheels), p.tire_diameter, p.wheel_base, holonomic=True)
+    return VehicleGeometry(tuple(wheels), p.tire_diameter, p.wheel_base, holonomic=True, rear_ratio=rear_ratio(p))
 
 
 def resize(c: FourWheelSteeringCoefficients, s: FourWheelSteeringState) -> None:

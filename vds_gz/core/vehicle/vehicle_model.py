@@ -168,6 +168,7 @@ class VehicleGeometry:
         wheel_base: Distance between the axles [m]; 0 with one axle.
         yaw_arm: Maximum wheel speed per yaw rate, of a vehicle that wheel speeds turn [m]; 0 if it steers.
         holonomic: The vehicle can move laterally.
+        rear_ratio: Angle of the rear axle per angle of the front axle at an Ackermann command; 0 if one axle steers.
     """
 
     wheels: tuple[Wheel, ...]
@@ -175,6 +176,7 @@ class VehicleGeometry:
     wheel_base: float = 0.0
     yaw_arm: float = 0.0
     holonomic: bool = False
+    rear_ratio: float = 0.0
 
     @property
     def default_yaw_arm(self) -> float:

@@ -32,7 +32,8 @@ CHIRP = 0.05, 2.0
 class Limits:
     """Maxima of a log's commands [m/s, m/s, rad/s, rad]; ``wheel_base`` [m] of a vehicle that steers.
 
-    ``rear_steering`` [rad] is for commands with the angles of both axles.
+    ``rear_steering`` [rad] is for commands with the angles of both axles, ``rear_turned`` [rad] the angle of the rear
+    axle while an Ackermann command has its maximum.
     """
 
     speed: float
@@ -41,10 +42,13 @@ class Limits:
     steering: float
     wheel_base: float
     rear_steering: float
+    rear_turned: float = 0.0
 
-    def circle(self, ackermann: bool) -> float:
+    def circle(self, ackermann: bool, both_axles: bool = False) -> float:
         """Time of a full circle at 60 % of the speed with maximum turning [s]."""
-        rate = 0.6 * self.speed * math.tan(self.steering) / self.wheel_base if ackermann else self.yaw_rate
+        rear = 0.0 if both_axles else self.rear_turned
+        bend = abs(math.tan(self.steering) - math.tan(rear)) / self.wheel_base
+        rate = 0.6 * self.speed * bend if ackermann else self.yaw_rate
         return 2.0 * math.pi / max(rate, 1e-3)
 
 
@@ -65,7 +69,7 @@ def make(
 ) -> CommandLog:
     """A command log of one of the :data:`PROFILES`: of twists, of Ackermann commands, or with angles of both axles."""
     times = np.arange(round(duration * rate) + 1) / rate
-    drive, turn, side = PROFILES[kind](times, np.random.default_rng(seed), limits.circle(ackermann))
+    drive, turn, side = PROFILES[kind](times, np.random.default_rng(seed), limits.circle(ackermann, both_axles))
     drive[-1] = turn[-1] = side[-1] = 0.0
     return log_of(times, drive, turn, side, limits, ackermann=ackermann, both_axles=both_axles)
 
@@ -202,12 +206,15 @@ def limits_of(
         model = models()[parameters.model]
         known, geometry = model.limits(parameters.vehicle), model.geometry(parameters.vehicle)
     speed = speed or known.speed or SPEED
+    front, rear = steering or known.steering or STEERING, steering or known.rear_steering or STEERING
+    turned = geometry.rear_ratio * min(front, known.steering or front)
     default_lateral = 0.5 * speed if geometry.holonomic else 0.0
     return Limits(
         speed,
         default_lateral if lateral is None else lateral,
         yaw_rate or (0.5 * speed / geometry.default_yaw_arm if geometry.default_yaw_arm else YAW_RATE),
-        steering or known.steering or STEERING,
+        front,
         geometry.wheel_base or WHEEL_BASE,
-        steering or known.rear_steering or STEERING,
+        rear,
+        max(-known.rear_steering, min(turned, known.rear_steering)),
     )

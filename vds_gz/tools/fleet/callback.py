@@ -50,10 +50,18 @@ class Observations:
             "distance",
             "curvature",
             *_STATE,
-            "steering_angle",
+            *(name for name, _ in self._steering()),
             *(f"{name}_{distance:g}m" for distance in preview for name in ("x", "y", "curvature")),
             *(f"last_{name}_{k + 1}" for k in range(actions) for name in self._fields),
         )
+
+    def _steering(self) -> list[tuple[str, Array]]:
+        """The steering angles, with names: of the front axle, or of each module; 0 where nothing steers."""
+        states = self._fleet.states
+        if modules := getattr(states, "modules", ()):
+            return [(f"steering_angle_{k}", module.steering.angle) for k, module in enumerate(modules, 1)]
+        steering = getattr(states, "steering", getattr(states, "steering_front", None))
+        return [("steering_angle", np.zeros(len(self._fleet)) if steering is None else steering.angle)]
 
     def reset(self) -> None:
         """Discard the last commands."""
@@ -72,9 +80,9 @@ class Observations:
         curvature = np.empty(count)
         where = tracking.position, states.x, states.y, states.heading
         compiled(look_ahead)(path.points, path.closed, path.spacing, self._preview, *where, curvature, ahead)
-        steering = states.steering.angle if hasattr(states, "steering") else np.zeros(count)
         columns = [getattr(tracking, name) for name in _TRACKING]
-        columns += [tracking.position * path.spacing, curvature, *(getattr(states, name) for name in _STATE), steering]
+        columns += [tracking.position * path.spacing, curvature, *(getattr(states, name) for name in _STATE)]
+        columns += [angle for _, angle in self._steering()]
         numbers = np.concatenate([np.stack(columns, axis=1), ahead, *self._last], axis=1)
         numbers[tracking.status == DIVERGED] = 0.0
         return numbers

@@ -71,7 +71,7 @@ def calibrate(u: Command, given: Command, factors: Array, vehicle: int) -> None:
     u.v_y = given.v_y * factors[1, vehicle]
     u.yaw_rate = given.yaw_rate * factors[2, vehicle]
     u.steering_angle = given.steering_angle * factors[3, vehicle] + factors[4, vehicle]
-    u.rear_steering_angle = given.rear_steering_angle
+    u.rear_steering_angle = given.rear_steering_angle * factors[3, vehicle]
     u.steering_rate = given.steering_rate
     u.rear_steering_rate = given.rear_steering_rate
     u.acceleration = given.acceleration
@@ -215,8 +215,8 @@ class Calibrations(NamedTuple):
     """Calibration of commands before they enter a vehicle, each one number or one for each vehicle.
 
     Attributes:
-        v_x, v_y, yaw_rate, steering_angle: Factors of these numbers of a command.
-        steering_offset: Added to the commanded steering angle, after its factor [rad].
+        v_x, v_y, yaw_rate, steering_angle: Factors of these numbers of a command; the last one of both axles' angles.
+        steering_offset: Added to the commanded steering angle, after its factor [rad]; not to that of a rear axle.
     """
 
     v_x: ArrayLike = 1.0

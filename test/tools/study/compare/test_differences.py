@@ -15,10 +15,12 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 
 from vds_gz import read_commands
 from vds_gz.cli import main
+from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError, RecordingError
 from vds_gz.core.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.core.ros.messages.portable import MessageTypes
 from vds_gz.programs.commandlog.command_log import write_csv
+from vds_gz.programs.commandlog.profiles import limits_of, make
 from vds_gz.tools.study.compare.differences import (
     Bound,
     Comparison,
@@ -29,6 +31,7 @@ from vds_gz.tools.study.compare.differences import (
     compare,
 )
 from vds_gz.tools.study.compare.response_delay import delay
+from vds_gz.tools.study.compare.sources import simulate
 from vds_gz.tools.study.identify.actuator_response import ActuatorResponse
 from vds_gz.tools.study.reading.recorded_run import read
 from vds_gz.tools.study.report.comparison import verdict
@@ -467,3 +470,13 @@ def test_gazebo_and_kinematics_are_alike(folder, domain):
     assert speed["rms"] < 0.1
     assert abs(speed["delay"] or 0.0) < 0.02
     assert (folder / "compare" / "a" / "recording.mcap").stat().st_size > 10_000
+
+
+def test_a_simulated_log_has_the_commanded_angles_of_both_axles():
+    parameters = load_parameters("four_wheel_steering_robot")
+    log = make("steps", limits_of(parameters), ackermann=True, both_axles=True, duration=5.0)
+    commands = simulate(log, parameters).commands
+    _, front, rear, *_ = np.array(log.commands).T
+    assert commands.keys() == {"v_x", "steering", "rear_steering"}
+    assert commands["steering"].values.tolist() == front.tolist()
+    assert commands["rear_steering"].values.tolist() == rear.tolist()

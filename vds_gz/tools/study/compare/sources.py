@@ -13,7 +13,7 @@ from vds_gz.core.configuration import load_parameters, parameters_of_file, prese
 from vds_gz.core.errors import NUMBER, ArgumentError, ArgumentKind, takes
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.arguments import check_namespace
-from vds_gz.core.vehicle.command import reference_of
+from vds_gz.core.vehicle.command import SteadyMotion, reference_of
 from vds_gz.programs.bags.reader import SUFFIXES
 from vds_gz.programs.commandlog.command_log import CommandLog, read
 from vds_gz.programs.commandlog.csv_table import is_table
@@ -122,15 +122,15 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
     time = columns["time"]
     series = {name: Series(time, columns[name]) for name in (*POSES, "v_x", "v_y", "yaw_rate")}
     commands = [
-        (at, *reference_of(command.command())[:4])
+        (at, *reference_of(command.command()))
         for at, command in zip(log.times, log.commands, strict=True)
         if not isinstance(command, Gear)
     ]
-    times, *references = np.array(commands, float).reshape(-1, 5).T
+    times, *references = np.array(commands, float).reshape(-1, 1 + len(SteadyMotion._fields)).T
     return Recording(
         {
             name: Series(times[known], values[known])
-            for name, values in zip(QUANTITIES, references, strict=True)
+            for name, values in zip((*QUANTITIES, "rear_steering"), references, strict=True)
             if (known := np.isfinite(values)).any()
         },
         {name: series[name] for name in ("v_x", "v_y", "yaw_rate")},
