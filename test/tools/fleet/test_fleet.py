@@ -104,9 +104,10 @@ def states_of(fleet: Fleet) -> list:
     """All states, oldest entries of dead times first."""
     states = [fleet.state(i) for i in range(len(fleet))]
     for state in states:
-        for field in dataclasses.fields(state):
-            line = getattr(state, field.name)
-            if hasattr(line, "references"):
+        for record in (state, *getattr(state, "modules", ())):
+            for line in (getattr(record, field.name) for field in dataclasses.fields(record)):
+                if not hasattr(line, "references"):
+                    continue
                 line.references = [*line.references[line.head :], *line.references[: line.head]]
                 line.rates = [*line.rates[line.head :], *line.rates[: line.head]]
                 line.head = 0

@@ -477,6 +477,5 @@ def test_a_simulated_log_has_the_commanded_angles_of_both_axles():
     log = make("steps", limits_of(parameters), ackermann=True, both_axles=True, duration=5.0)
     commands = simulate(log, parameters).commands
     _, front, rear, *_ = np.array(log.commands).T
-    assert commands.keys() == {"v_x", "steering", "rear_steering"}
-    assert commands["steering"].values.tolist() == front.tolist()
-    assert commands["rear_steering"].values.tolist() == rear.tolist()
+    assert commands.records["steering_angle"].tolist() == front.tolist()
+    assert commands.records["rear_steering_angle"].tolist() == rear.tolist()
