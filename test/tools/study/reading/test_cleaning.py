@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from vds_gz.tools.study.reading.cleaning import SAME_CLOCK, measured_time
+from vds_gz.tools.study.reading.cleaning import SAME_CLOCK, clean, measured_times, report_pieces
+from vds_gz.tools.study.recording import Recording
+
+
+def measured_time(logged, stamps, name, findings):
+    """Times of one topic by the recorder's clock."""
+    return measured_times({name: (logged, stamps)}, findings)[name]
 
 
 @pytest.fixture
@@ -48,3 +54,35 @@ def test_times_of_recording_are_used_if_a_message_has_no_stamp():
     logged, findings = np.arange(3.0), []
     assert (measured_time(logged, [0.0, np.nan, 2.0], "velocity", findings) == logged).all()
     assert not findings
+
+
+def test_topics_of_one_clock_get_one_correction(random):
+    stamps = {"velocity": 0.02 * np.arange(3000), "'/imu'": 0.01 * np.arange(6000) + 0.003}
+    topics = {name: (time + 40.0 + 0.001 + random.exponential(0.01, len(time)), time) for name, time in stamps.items()}
+    topics["'/camera'"] = (0.05 * np.arange(1200) + 7.0, 0.05 * np.arange(1200))
+    findings = []
+    moved = measured_times(topics, findings)
+    assert len({float((moved[name] - stamps[name]).round(9).max()) for name in stamps}) == 1
+    assert len(findings) == 2
+    assert "the stamps of velocity and '/imu' are off by -40.0" in findings[0]
+    assert "the stamps of '/camera' are off by -7.0" in findings[1]
+
+
+def test_a_step_of_the_transport_is_no_drift(random):
+    """Over a bad network the messages of a robot come 0.26 s late at first, then 0.05 s."""
+    stamps = 0.05 * np.arange(920)
+    transport = np.where(stamps < 20.0, 0.26, 0.05) + random.exponential(0.002, len(stamps))
+    findings = []
+    assert (measured_time(stamps + transport, stamps, "velocity", findings) == stamps).all()
+    assert not findings
+
+
+def test_a_gap_is_reported_once():
+    """Commands and measurements that stop together have one cause; a later gap of a sensor has another."""
+    time = 0.1 * np.arange(1000)
+    recording = Recording()
+    for name, missing in (("v_x", (20.0, 24.0)), ("yaw_rate", (20.2, 25.0)), ("imu", (60.0, 62.5))):
+        kept = (time <= missing[0]) | (time >= missing[1])
+        clean(time[kept], time[kept], name, recording.findings)
+    report_pieces(recording)
+    assert recording.findings == ["v_x, yaw_rate have a gap of 5.00 s at 20.00 s", "imu has a gap of 2.50 s at 60.00 s"]

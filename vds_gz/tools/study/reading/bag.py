@@ -28,7 +28,7 @@ from vds_gz.programs.interface.commands import CommandType, command_types, gear_
 from vds_gz.tools.study.reading.cleaning import (
     clean,
     joined,
-    measured_time,
+    measured_times,
     new_positions,
     report_pieces,
     unwrapped,
@@ -127,6 +127,7 @@ def read_bag(
             findings += bag.findings
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None
+    roles = {topic: _role(role, topics.get(topic)) for topic, role in roles.items()}
     recording = _recording(roles, topics)
     named = {role: topic for topic, role in roles.items()}
     main = f"velocities '{named.get('velocity', 'none')}', steering '{named.get('steering', 'none')}'"
@@ -136,6 +137,13 @@ def read_bag(
     return recording
 
 
+def _role(role: str, column: TopicData | None) -> str:
+    """The role of a topic; joints of which none steers are no steering, but further measurements."""
+    keys = [key for key, _ in column.known()] if column else []
+    steers = any(key.quantity == "steering" or is_hinge(key.joint) for key in keys)
+    return "" if role == "steering" and keys and not steers else role
+
+
 def _gear(setter: CommandType, message: object) -> dict[Key, float]:
     return {Key("gear"): float(setter.decode(message).command().gear)}
 
@@ -143,14 +151,19 @@ def _gear(setter: CommandType, message: object) -> dict[Key, float]:
 def _recording(roles: Mapping[str, str], topics: Mapping[str, TopicData]) -> Recording:
     recording = Recording()
     begin = min((column.logged[0] for column in topics.values()), default=0)
+    measurements = {
+        role or f"'{topic}'": topics[topic].seconds(begin)
+        for topic, role in roles.items()
+        if topic in topics and role not in ("command", "gear")
+    }
+    times = measured_times(measurements, recording.findings)
     for topic, role in roles.items():
         if (column := topics.get(topic)) is None:
             continue
         if role in ("command", "gear"):
             commands_from(recording, column, column.seconds(begin)[0])
         else:
-            time = measured_time(*column.seconds(begin), role or f"'{topic}'", recording.findings)
-            measurements_from(recording, topic, role, column, time)
+            measurements_from(recording, topic, role, column, times[role or f"'{topic}'"])
     recording.steers = "steering" in recording.commanded
     report_pieces(recording)
     return recording

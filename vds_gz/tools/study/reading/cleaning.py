@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +15,7 @@ from vds_gz.tools.study.reading.outliers import without_outliers
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series, longest_gap
 
 #: Matches the findings of :func:`clean` and :func:`report_pieces` on gaps.
-GAP_FINDING = re.compile(r" has a gap of \d|^gaps split the recording")
+GAP_FINDING = re.compile(r"^(.+) (?:has|have) a gap of ([\d.]+) s at ([\d.]+) s$|^gaps split the recording")
 
 #: Clocks that differ by less are the same, and the difference is the delay of transport [s].
 SAME_CLOCK = 0.3
@@ -42,32 +44,64 @@ def seconds(times: Integers, begin: int) -> Array:
     return since
 
 
-def measured_time(logged: Array, stamps: ArrayLike, name: str, findings: list[str]) -> Array:
-    """Times of measurement [s] by the recorder's clock, from times of recording and stamps [s] of one origin.
+class _Clock(NamedTuple):
+    """The clock of a topic's stamps: its median difference [s] and drift against the recorder's, and its length [s]."""
 
-    A stamp is NaN for a message without one. Corrections are noted.
+    difference: float
+    drift: float
+    span: float
+
+    def is_that_of(self, other: _Clock) -> bool:
+        """Whether the stamps of another topic are of the same clock."""
+        parted = abs(self.drift - other.drift) * max(self.span, other.span)
+        return abs(self.difference - other.difference) < SAME_CLOCK and parted < JITTER
+
+
+def measured_times(topics: Mapping[str, tuple[Array, ArrayLike]], findings: list[str]) -> dict[str, Array]:
+    """Times of measurement [s] by the recorder's clock, by name, from times of recording and stamps [s] of one origin.
+
+    A stamp is NaN for a message without one. Topics that are stamped by one clock get one correction, which is noted.
     """
-    stamped = np.asarray(stamps, float)
-    if not np.isfinite(stamped).all() or not len(stamped):
-        return logged
+    times = {name: logged for name, (logged, _) in topics.items()}
+    boards: list[tuple[_Clock, list[str]]] = []
+    stamped = {name: np.asarray(stamps, float) for name, (_, stamps) in topics.items()}
+    for name, stamps in stamped.items():
+        if not len(stamps) or not np.isfinite(stamps).all():
+            continue
+        late = times[name] - stamps
+        clock = _Clock(float(np.median(late)), _drift(stamps, late), float(np.ptp(stamps)))
+        same = next((names for known, names in boards if known.is_that_of(clock)), None)
+        if same is None:
+            boards.append((clock, [name]))
+        else:
+            same.append(name)
+    for _, names in boards:
+        together, logged = (np.concatenate([group[name] for name in names]) for group in (stamped, times))
+        order = np.argsort(together, kind="stable")
+        correction = _correction(together[order], logged[order], " and ".join(names), findings)
+        if correction is not None:
+            offset, slope = correction
+            times |= {name: stamped[name] + offset + slope * (stamped[name] - together[order[0]]) for name in names}
+    return times
+
+
+def _correction(stamped: Array, logged: Array, names: str, findings: list[str]) -> tuple[float, float] | None:
+    """Offset [s] and drift from stamps to the recorder's clock, which are noted; None if the stamps are unusable."""
     difference = logged - stamped
-    slope = _drift(stamped, difference)
-    span = float(stamped[-1] - stamped[0])
+    slope, span = _drift(stamped, difference), float(np.ptp(stamped))
     if abs(slope) > MAXIMUM_DRIFT:
         findings.append(
-            f"the stamps of {name} run {1.0 / (1.0 + slope):.4g} times as fast as the recorder's clock; the times of "
+            f"the stamps of {names} run {1.0 / (1.0 + slope):.4g} times as fast as the recorder's clock; the times of "
             "recording are used instead. Are the stamps in another unit, or of a simulation that was not in real time?"
         )
-        return logged
+        return None
     if not slope and abs(float(np.median(difference))) < SAME_CLOCK:
-        return stamped
-    drift = slope * (stamped - stamped[0])
-    offset = float(np.percentile(difference - drift, 1.0))
-    off = f"the stamps of {name} are off by {-offset:+.3f} s against the recorder's clock"
+        return 0.0, 0.0
+    offset = float(np.percentile(difference - slope * (stamped - stamped[0]), 1.0))
+    off = f"the stamps of {names} are off by {-offset:+.3f} s against the recorder's clock"
     drifts = f"drift by {-slope * 1e6:+.0f} ppm ({-slope * span:+.3f} s in {span:.0f} s)"
     findings.append(f"{off} and {drifts}; both were corrected" if slope else f"{off}; this was corrected")
-    moved: Array = stamped + offset + drift
-    return moved
+    return offset, slope
 
 
 def vehicle_time(time: Integers, logged: Integers, stamps: Integers) -> Integers:
@@ -93,6 +127,8 @@ def vehicle_time(time: Integers, logged: Integers, stamps: Integers) -> Integers
 def _drift(stamped: Array, difference: Array) -> float:
     """Slope of the lower envelope of the differences, by the quickest message of each part; 0 if it is uncertain.
 
+    A step, as of a network that becomes quicker, is no slope.
+
     Source: P. K. Sen, Estimates of the regression coefficient based on Kendall's tau, J. Am. Stat. Assoc. 63 (1968).
     """
     count = min(PARTS, len(stamped) // PART_SAMPLES)
@@ -109,7 +145,13 @@ def _drift(stamped: Array, difference: Array) -> float:
     residual = low - slope * time
     scatter = 1.4826 * float(np.median(np.abs(residual - np.median(residual))))
     certain = abs(slope) * float(np.ptp(stamped)) > max(DRIFT, DRIFT_SCATTER * scatter)
-    return slope if certain else 0.0
+    steps = min(_deviation(low[:k]) + _deviation(low[k:]) for k in range(1, count))
+    return slope if certain and _deviation(residual) < steps else 0.0
+
+
+def _deviation(values: Array) -> float:
+    """Sum of the absolute deviations from the median."""
+    return float(np.sum(np.abs(values - np.median(values))))
 
 
 def clean(
@@ -165,7 +207,30 @@ def unwrapped(channel: MeasuredChannel) -> MeasuredChannel:
 
 
 def report_pieces(recording: Recording) -> None:
-    """Report the pieces into which gaps split a recording."""
+    """Report each gap once, with all signals that have it, and the pieces into which gaps split a recording."""
+    recording.findings[:] = _one_for_each_gap(recording.findings)
     if len(parts := recording.pieces) > 1:
         times = ", ".join(f"{begin:.2f} to {end:.2f} s" for begin, end in parts)
         recording.findings.append(f"gaps split the recording into {len(parts)} pieces: {times}")
+
+
+def _one_for_each_gap(findings: Sequence[str]) -> list[str]:
+    """Findings of which those on overlapping gaps are one, at the place of the first."""
+    others: list[str] = []
+    gaps: list[tuple[int, list[str], float, float]] = []  # place among the others, signals, begin and end [s]
+    for finding in findings:
+        match = GAP_FINDING.match(finding)
+        if match is None or match[1] is None:
+            others.append(finding)
+            continue
+        begin, end = float(match[3]), float(match[3]) + float(match[2])
+        overlapping = [gap for gap in gaps if gap[2] < end and begin < gap[3]]
+        gaps = [gap for gap in gaps if gap not in overlapping]
+        place = min([len(others), *(gap[0] for gap in overlapping)])
+        names = [*(name for gap in overlapping for name in gap[1]), match[1]]
+        begin, end = min([begin, *(gap[2] for gap in overlapping)]), max([end, *(gap[3] for gap in overlapping)])
+        gaps.append((place, names, begin, end))
+    for place, names, begin, end in reversed(gaps):
+        verb = "have" if len(names) > 1 else "has"
+        others.insert(place, f"{', '.join(names)} {verb} a gap of {end - begin:.2f} s at {begin:.2f} s")
+    return others
