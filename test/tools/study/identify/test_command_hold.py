@@ -11,6 +11,7 @@ from vds_gz.tools.study.identify.exports import overrides
 from vds_gz.tools.study.identify.identification import identify
 from vds_gz.tools.study.identify.problem.command_hold import command_hold, with_known_commands
 from vds_gz.tools.study.identify.problem.segments import segments_of
+from vds_gz.tools.study.identify.problem.unused_samples import unused_words
 from vds_gz.tools.study.report.identification_report import fit_rows
 
 
@@ -94,6 +95,16 @@ def test_one_stop_is_not_a_time_out():
     commands, end = bursts(3.0, stop=True, count=1)
     recording = driven(robot(0.5), commands, end + 2.0)
     assert command_hold([recording]) == command_hold([])
+
+
+def test_a_finding_says_what_was_not_used():
+    commands, end = bursts(3.0, stop=False)
+    recording = driven(robot(), [(time + 4.5, speed, turn) for time, speed, turn in commands], end + 7.5)
+    words = unused_words(recording, recording.channels, 1e-3)
+    assert words.startswith("40% of the samples were used; left out: 5.0 s before the first command, ")
+    assert "17.9 s in pauses for which the command is unknown" in words
+    known = with_known_commands(recording, command_hold([recording]))
+    assert "pauses" not in unused_words(known, known.channels, 1e-3)
 
 
 def test_zeros_at_time_outs_are_commands():

@@ -45,6 +45,7 @@ SIMILAR = 3
 LAGS = np.arange(0.0, 2.0, 0.02)
 
 #: Minimum number of stops that show a time-out, and their tolerance: as a part of it, and in intervals of measurement.
+#: The tolerance of the longest pause in which a vehicle moved on is the same part of that.
 FEWEST_STOPS, TOLERANCE, INTERVALS = 2, 0.15, 2.0
 
 #: Longest usual time-out of robots [s].
@@ -123,7 +124,7 @@ def command_hold(recordings: Sequence[Recording]) -> CommandHold:
 def with_known_commands(recording: Recording, hold: CommandHold) -> Recording:
     """The recording with a command to stop at each time-out, and with the time for which its commands hold."""
     if hold.timeout is None:
-        return replace(recording, hold_time=hold.pause)
+        return replace(recording, hold_time=(1.0 + TOLERANCE) * hold.pause)
     commands = recording.commands
     age = np.diff(commands.time, append=np.inf)
     expires = (age > hold.timeout.value) & ~neutral(commands.records)

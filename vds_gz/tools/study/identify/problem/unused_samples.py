@@ -10,8 +10,9 @@ from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.problem.segments import segments_of
 from vds_gz.tools.study.recording import LONGEST_GAP, MeasuredChannel, Recording
 
-#: A smaller part of unused samples is not worth a finding.
-WORTH = 0.05
+#: A smaller part of unused samples is not worth a finding. A shorter time [s], as at the edge of a segment, is not
+#: worth a reason.
+WORTH, SHORTEST_REASON = 0.05, 0.3
 
 
 def unused_words(recording: Recording, channels: Sequence[MeasuredChannel], dt: float) -> str:
@@ -33,7 +34,7 @@ def unused_words(recording: Recording, channels: Sequence[MeasuredChannel], dt: 
         "in pauses for which the command is unknown": _duration(longest, unused & ~before & ~after),
         "after the last command": _duration(longest, unused & after),
     }
-    words = " and ".join(f"{value:.1f} s {where}" for where, value in seconds.items() if value > 0.05)
+    words = ", ".join(f"{value:.1f} s {where}" for where, value in seconds.items() if value > SHORTEST_REASON)
     return f"{used / count:.0%} of the samples were used; left out: {words}"
 
 
