@@ -26,6 +26,7 @@ from vds_gz.tools.study.identify.recording_faults import checked, turning_agains
 from vds_gz.tools.study.identify.results import VehicleFit
 from vds_gz.tools.study.identify.single_axes import STRUCTURED, SingleAxis, axis_words, single_axes, with_single_axes
 from vds_gz.tools.study.identify.supported_terms import StageCallback
+from vds_gz.tools.study.reading.unequal_wheels import turns_while_straight
 from vds_gz.tools.study.reading.wheel_radius import wheels_disagree
 from vds_gz.tools.study.recording import Recording, SignalError
 
@@ -100,6 +101,9 @@ def identify(
         else getattr(vehicle.vehicle, "tire_diameter", 0.0)
     )
     wheels = [text for recording in setup.recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
+    geometry = setup.family.model.geometry(result.parameters)
+    if geometry.yaw_arm and not geometry.holonomic and not fitted:  # of others, the steering may be to blame
+        wheels += [text for recording in setup.recordings for text in turns_while_straight(recording)]
     return replace(result, findings=(*(*turning, *wheels, *result.findings)[:MOST_FINDINGS], *findings))
 
 
