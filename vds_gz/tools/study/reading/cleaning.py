@@ -44,14 +44,14 @@ def seconds(times: Integers, begin: int) -> Array:
     return since
 
 
-class _Clock(NamedTuple):
+class _BoardClock(NamedTuple):
     """The clock of a topic's stamps: its median difference [s] and drift against the recorder's, and its length [s]."""
 
     difference: float
     drift: float
     span: float
 
-    def is_that_of(self, other: _Clock) -> bool:
+    def is_that_of(self, other: _BoardClock) -> bool:
         """Whether the stamps of another topic are of the same clock."""
         parted = abs(self.drift - other.drift) * max(self.span, other.span)
         return abs(self.difference - other.difference) < SAME_CLOCK and parted < JITTER
@@ -63,13 +63,13 @@ def measured_times(topics: Mapping[str, tuple[Array, ArrayLike]], findings: list
     A stamp is NaN for a message without one. Topics that are stamped by one clock get one correction, which is noted.
     """
     times = {name: logged for name, (logged, _) in topics.items()}
-    boards: list[tuple[_Clock, list[str]]] = []
+    boards: list[tuple[_BoardClock, list[str]]] = []
     stamped = {name: np.asarray(stamps, float) for name, (_, stamps) in topics.items()}
     for name, stamps in stamped.items():
         if not len(stamps) or not np.isfinite(stamps).all():
             continue
         late = times[name] - stamps
-        clock = _Clock(float(np.median(late)), _drift(stamps, late), float(np.ptp(stamps)))
+        clock = _BoardClock(float(np.median(late)), _drift(stamps, late), float(np.ptp(stamps)))
         same = next((names for known, names in boards if known.is_that_of(clock)), None)
         if same is None:
             boards.append((clock, [name]))
