@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,13 +14,15 @@ from vds_gz.cli.identified_parameters import write_parameters
 from vds_gz.core.configuration import load_parameters, parameters_of
 from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.declaration import Override, ParameterError, describe
-from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
+from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import nav2, overrides
 from vds_gz.tools.study.identify.labels import named, prediction_words, recordings_needed
+from vds_gz.tools.study.identify.outcome import prediction_findings
 from vds_gz.tools.study.identify.problem.parameters import actuations, with_numbers
 from vds_gz.tools.study.identify.results import NAMES, Axis, Channel, Prediction, Reached, VehicleFit
+from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, UNDERSTEER
 from vds_gz.tools.study.report.identification_report import autocorrelation, fit_rows, write_report
 from vds_gz.tools.study.report.text import plain
 
@@ -136,6 +139,34 @@ def test_poorly_determined_parameters_are_named_with_the_recordings_they_need(fi
     assert told.startswith("drive time constant is known only to +-0.05 s (17%); record more quick steps")
 
 
+def test_a_share_above_the_value_is_not_printed():
+    numbers = {"drive_actuator.dead_time": Estimate(0.0024, 0.0, 0.028)}
+    [needed] = recordings_needed(numbers, named("bicycle", list(numbers)))
+    assert needed.startswith("drive dead time is known only to +-0.014 s; record")
+
+
+@pytest.mark.parametrize(
+    ("lateral", "worth"),
+    [(Prediction("v_y", 1.4e-5, 1.5e-5, 6e-17, 10.0), 0), (Prediction("v_y", 0.2, 0.2, 0.1, 10.0), 1)],
+)
+def test_a_difference_that_is_nothing_beside_the_speed_is_no_finding(lateral, worth):
+    assert len(list(prediction_findings([lateral], [channel("v_x"), channel("v_y")]))) == worth
+
+
+def test_every_row_of_the_table_stands_in_the_page():
+    page = (Path(__file__).parents[4] / "docs" / "identify.md").read_text()
+    for name, model in models().items():
+        parameters = model.parameters()
+        for axis, actuator in actuations(parameters).items():
+            for word in named(name, list(actuator.names.values())):
+                assert f"`{word.label}`" in page, (axis, word.label)
+            if group := actuator["gain"].rpartition(".")[0]:
+                for word in named(name, [f"{group}.map_references", f"{group}.map_responses"]):
+                    assert f"`{word.label}`" in page, (axis, word.label)
+    for kind in (EFFECTIVE_TRACK, UNDERSTEER):
+        assert f"`{kind.name.replace('_', ' ')}`" in page
+
+
 def test_a_given_stop_that_was_not_met_is_kept_and_others_have_comments(fit):
     result = {override.name.removeprefix("model_params.bicycle."): override for override in overrides(fit)}
     assert "steering_actuator.max_position" not in result
@@ -177,21 +208,6 @@ def test_a_slow_steering_reduces_the_yaw_acceleration_of_mppi(fit):
     numbers = dict(fit.numbers) | {"steering_actuator.time_constant": Estimate(0.5, 0.5, 0.5)}
     [line] = (one for one in nav2(dataclasses.replace(fit, numbers=numbers, axes=())) if "open_loop" in one)
     assert "leaves 0.10 of az_max" in line
-
-
-def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
-    limit = Estimate(1.5, 1.4, 1.6)
-    numbers = dict.fromkeys(NAMES) | {
-        "value": limit,
-        "rise": limit,
-        "fall": limit,
-        "dead_time": Estimate(0.1, 0.1, 0.1),
-    }
-    axis = Axis("yaw_rate", "rad/s", numbers, Reached(0.0, 0.0, 0.0))
-    fit = VehicleFit("differential", DifferentialParameters(), {}, {}, {}, (), (), (axis,))
-    lines = list(nav2(fit))
-    assert "max_velocity: [0.000, 0.000, 1.500]" in lines
-    assert "max_decel: [0.000, 0.000, -1.500]" in lines
 
 
 def test_a_report_is_complete_and_its_json_has_no_infinity(fit, tmp_path):

@@ -51,6 +51,10 @@ class Estimate:
         """The interval in words."""
         return ends(self.low, self.high)
 
+    def times(self, factor: float) -> Estimate:
+        """The estimate of a positive multiple."""
+        return Estimate(self.value * factor, self.low * factor, self.high * factor)
+
     def override(self, parameter: str) -> Override:
         """The value as a parameter, with its interval as a comment."""
         return Override(parameter, float(f"{self.value:.5g}"), comment(self.low, self.high))

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
+from typing import NamedTuple
 
 from vds_gz.core.parameters.declaration import Override, ParameterGroup, describe
 from vds_gz.core.parameters.node import NEVER_OLD, NodeParameters
 from vds_gz.core.share import additions
 from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.observed_limits import reached
+from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, is_steering, value_of
-from vds_gz.tools.study.identify.results import LIMITS, NAMES, NamedEstimates, VehicleFit
+from vds_gz.tools.study.identify.reachable_motion import reachable
+from vds_gz.tools.study.identify.results import LIMITS, NAMES, NamedEstimates, Reached, VehicleFit
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT
 from vds_gz.tools.study.identify.terms import STAGES
 
@@ -29,9 +33,20 @@ MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering
 #: The parameter that says how long a vehicle follows its last command.
 MAX_AGE = "twist_reference_max_oldness"
 
+#: Quantities of a velocity smoother, in its order.
+SMOOTHED = ("v_x", "v_y", "yaw_rate")
+
 #: Comments of parameters without an interval in a parameter file.
 NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "as observed at standstill", "best fit to the recording"
+
+
+class Met(NamedTuple):
+    """Whether each of the maxima of :class:`~vds_gz.tools.study.identify.results.Reached` is a limit of the vehicle."""
+
+    rise: bool
+    fall: bool
+    value: bool
 
 
 def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[Override]:
@@ -81,11 +96,14 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
     yield from _from_its_own_commands(numbers)
     yield "# velocity_smoother"
     if "yaw_rate" not in numbers:
-        yield "# yaw rates (third numbers) were not commanded; these are the maxima observed"
+        yield "# yaw rates (third numbers) were not commanded"
+    limits = dict(zip(SMOOTHED, _limits(fit, numbers), strict=True))
     for name in sorted(LIMITS, key=lambda name: STAGES[name].turn):
+        unmet = [quantity for quantity, (_, met) in limits.items() if not getattr(met, name)]
+        note = f"  # observed, no limit was met: {', '.join(unmet)}" if unmet else ""
         for parameter, sign in STAGES[name].smoother:
-            limits = (sign * _limit(fit, numbers, quantity, name) for quantity in ("v_x", "v_y", "yaw_rate"))
-            yield f"{parameter}: [{', '.join(f'{limit + 0.0:.3f}' for limit in limits)}]"
+            values = (sign * getattr(limit, name) + 0.0 for limit, _ in limits.values())
+            yield f"{parameter}: [{', '.join(f'{value:.3f}' for value in values)}]{note}"
 
 
 def _from_its_own_commands(numbers: Mapping[str, NamedEstimates]) -> Iterator[str]:
@@ -111,17 +129,40 @@ def estimates_by_quantity(fit: VehicleFit) -> dict[str, NamedEstimates]:
     return numbers | {axis.quantity: axis.numbers for axis in fit.axes}
 
 
-def _limit(fit: VehicleFit, numbers: Mapping[str, NamedEstimates], quantity: str, name: str) -> float:
-    """A limit, or the observed maximum if it is unknown."""
-    number = numbers[quantity][name] if quantity in numbers else None
-    if number is not None:
-        return number.value
-    if quantity not in numbers and quantity != "yaw_rate":
-        return 0.0
-    maxima = (
-        reached(channel.time, channel.measured, angle=False) for channel in fit.channels if channel.quantity == quantity
-    )
-    return max((getattr(levels, name) for levels in maxima), default=0.0)
+def _limits(fit: VehicleFit, numbers: Mapping[str, NamedEstimates]) -> Iterator[tuple[Reached, Met]]:
+    """The maxima of the velocities in :data:`SMOOTHED` that the written vehicle reaches, and which of them are limits.
+
+    Where it has no limit, they are the maxima observed. The yaw rate of a vehicle that steers has the lower of both.
+    """
+    model = models()[fit.model]
+    speed = 0.0
+    for quantity in SMOOTHED:
+        maxima = [
+            reached(channel.time, channel.measured, angle=False)
+            for channel in fit.channels
+            if channel.quantity == quantity
+        ]
+        observed = Reached(*map(max, zip(*maxima, strict=True))) if maxima else Reached(0.0, 0.0, 0.0)
+        if quantity not in numbers and quantity != "yaw_rate":
+            yield Reached(0.0, 0.0, 0.0), Met(True, True, True)
+            continue
+        limit = Reached(math.inf, math.inf, math.inf)
+        if TWIST in model.accepts:
+            limit = reachable(model, fit.parameters, quantity, observed.value, speed)
+        elif quantity in numbers:
+            known = (numbers[quantity][name] for name in Reached._fields)
+            limit = Reached(*(math.inf if number is None else number.value for number in known))
+        turns_by_driving = quantity == "yaw_rate" and steers(model, fit.parameters)
+        lower = Met(
+            *(
+                least < most or (math.isfinite(least) and not turns_by_driving)
+                for least, most in zip(limit, observed, strict=True)
+            )
+        )
+        result = Reached(*(a if met else b for a, b, met in zip(limit, observed, lower, strict=True)))
+        if quantity == "v_x" and steers(model, fit.parameters):
+            speed = result.value
+        yield result, lower
 
 
 def number_or_unknown(number: Estimate | None) -> str:

@@ -16,16 +16,24 @@ from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimation import Fit, fit_all, without_latencies
 from vds_gz.tools.study.identify.held_out import file_error, predictions
-from vds_gz.tools.study.identify.outcome import axes_of, far_latencies, no_motion, prediction_findings, vehicle_fit
+from vds_gz.tools.study.identify.outcome import (
+    axes_of,
+    calibration_findings,
+    far_latencies,
+    no_motion,
+    prediction_findings,
+    vehicle_fit,
+)
 from vds_gz.tools.study.identify.problem.command_hold import CommandHold, command_hold, with_known_commands
 from vds_gz.tools.study.identify.problem.hand_motion import without_hand_motion
 from vds_gz.tools.study.identify.problem.problem_setup import Setup, check_numbers
-from vds_gz.tools.study.identify.problem.unknowns import set_up
+from vds_gz.tools.study.identify.problem.unknowns import WHEEL_GAINS, set_up
 from vds_gz.tools.study.identify.problem.unused_samples import unused_words
 from vds_gz.tools.study.identify.recording_faults import checked, turning_against_steering
 from vds_gz.tools.study.identify.results import VehicleFit
 from vds_gz.tools.study.identify.single_axes import STRUCTURED, SingleAxis, axis_words, single_axes, with_single_axes
 from vds_gz.tools.study.identify.supported_terms import StageCallback
+from vds_gz.tools.study.identify.wheel_calibration import with_wheel_gains, without_wheel_gains
 from vds_gz.tools.study.reading.unequal_wheels import turns_while_straight
 from vds_gz.tools.study.reading.wheel_radius import wheels_disagree
 from vds_gz.tools.study.recording import Recording, SignalError
@@ -85,13 +93,20 @@ def identify(
         nothing = no_motion(setup)
         return replace(nothing, findings=(*nothing.findings, *findings))
     findings = (*_hold_findings(hold), *_findings(_with_unused(setup)))
+    calibrated: VehicleFit | None = None
+    if WHEEL_GAINS in fit:
+        fit_of_wheels = fit_all(setup, advance)
+        calibrated = vehicle_fit(fit_of_wheels)
+        findings = (*calibration_findings(fit_of_wheels, calibrated), *findings)
+        names = without_wheel_gains(fit, setup.family.parameters)
+        setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=names, priors=priors or {})
     fit_of_all = fit_all(setup, advance)
     result = vehicle_fit(fit_of_all)
     fit_of_all, result = _without_doubtful_latencies(fit_of_all, result, advance)
     if axes := single_axes(fit_of_all.setup, result.channels, advance):
         result = _with_axes(fit_of_all, result, axes)
     scores = predictions(fit_of_all, result.parameters, hold_out, advance) if hold_out > 0.0 else ()
-    findings_of_fit = (*prediction_findings(scores), *result.findings)
+    findings_of_fit = (*prediction_findings(scores, result.channels), *result.findings)
     result = replace(result, predictions=scores, command_hold=hold, findings=findings_of_fit)
     turning = _turning(result, recordings, given=vehicle is not None)
     fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
@@ -104,7 +119,9 @@ def identify(
     geometry = setup.family.model.geometry(result.parameters)
     if geometry.yaw_arm and not geometry.holonomic and not fitted:  # of others, the steering may be to blame
         wheels += [text for recording in setup.recordings for text in turns_while_straight(recording)]
-    return replace(result, findings=(*(*turning, *wheels, *result.findings)[:MOST_FINDINGS], *findings))
+    result = replace(result, findings=(*turning, *wheels, *result.findings)[:MOST_FINDINGS])
+    result = with_wheel_gains(result, calibrated) if calibrated is not None else result
+    return replace(result, findings=tuple(dict.fromkeys((*result.findings, *findings))))
 
 
 def _without_doubtful_latencies(fit: Fit, result: VehicleFit, advance: StageCallback) -> tuple[Fit, VehicleFit]:

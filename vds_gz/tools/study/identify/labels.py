@@ -99,7 +99,7 @@ def recordings_needed(numbers: Mapping[str, Estimate | None], words: Sequence[Pa
             continue
         half = 0.5 * (number.high - number.low)
         if half > max(ROUGHLY * abs(number.value), ROUGH_TIME if kind.is_delay else 0.0):
-            share = f" ({half / abs(number.value):.0%})" if number.value else ""
+            share = f" ({half / abs(number.value):.0%})" if half < abs(number.value) else ""
             yield f"{word.axis} {word.label} is known only to +-{word.with_unit(half, 2)}{share}; {kind.to_record}"
 
 

@@ -33,8 +33,9 @@ from vds_gz.tools.study.identify.results import (
     VehicleFit,
 )
 from vds_gz.tools.study.identify.robust import ROBUST
+from vds_gz.tools.study.identify.single_level import equivalents
 from vds_gz.tools.study.identify.term_kind import Term, TermKind
-from vds_gz.tools.study.identify.terms import LATENCY, MAP, STAGES
+from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, LATENCY, MAP, STAGES
 from vds_gz.tools.study.identify.trials import costs_of
 from vds_gz.tools.study.recording import QUANTITIES
 
@@ -48,7 +49,8 @@ CONTINUED, RISES = 2.0, (0.5, 0.9)
 #: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0
 
-#: Residuals are more than noise if they exceed this multiple of the noise plus this part of the range.
+#: Residuals are more than noise if they exceed this multiple of the noise plus this part of the range of the
+#: quantity. A smaller difference between two predictions is none.
 NOISY, NEGLIGIBLE = 1.5, 0.01
 
 #: A time, or a map's continuation, is consistent with the data if it raises the squares by less than this, the 95 %
@@ -65,12 +67,15 @@ SLOW = 0.05
 WORSE = 0.97
 
 
-def vehicle_fit(fit: Fit, predictions: Sequence[Prediction] = ()) -> VehicleFit:
+def vehicle_fit(fit: Fit) -> VehicleFit:
     """The result of a fit."""
     setup, by_name = fit.setup, estimates(fit)
     terms = setup.family.terms
     numbers = {term.name: by_name[term.name] for term in terms if term.is_parameter} | dict.fromkeys(fit.left_out)
     calibrations = {term.name: by_name[term.name] for term in terms if not term.is_parameter}
+    equivalent = list(equivalents(fit, numbers))
+    known = dict(numbers)  # findings on single terms do not repeat those on equivalent ones
+    numbers |= {name: None for group in equivalent for name in group.names}
     channels = tuple(_channels(fit))
     limits = [term.name for term in terms if term.kind.is_limit]
     return VehicleFit(
@@ -80,9 +85,8 @@ def vehicle_fit(fit: Fit, predictions: Sequence[Prediction] = ()) -> VehicleFit:
         calibrations,
         {name: fit.reach[name].most for name in limits if numbers[name] is None and name in fit.reach},
         channels,
-        (*prediction_findings(predictions), *_findings(fit, channels, numbers, calibrations)),
+        (*(group.finding for group in equivalent), *_findings(fit, channels, known)),
         tuple(axes_of(fit, numbers, calibrations, channels)),
-        predictions=tuple(predictions),
     )
 
 
@@ -318,6 +322,8 @@ def _axes(
 def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: NamedEstimates) -> NamedEstimates:
     """The numbers of the actuator that a quantity follows, with limits of the whole body where these are lower.
 
+    All limits are those of the motion; limits of the body act on commands, before the gain.
+
     A yaw rate of a steered vehicle has no limits; that of a vehicle that turns by its wheels has those of the wheels.
     """
 
@@ -325,30 +331,46 @@ def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: N
         actuation = setup.actuators.get(actuator, ActuatorStages())
         return {stage: numbers.get(name) for stage, name in actuation.names.items() if STAGES[stage].of_axis}
 
-    turning = [name for name in setup.actuators if is_steering(name)] if steers(setup.family.model, vehicle) else []
-    angles = {"steering": turning[:1], "yaw_rate": turning[:1], "v_y": turning[-1:]}.get(quantity, [])
+    steerings = [name for name in setup.actuators if is_steering(name)] if steers(setup.family.model, vehicle) else []
+    angles = {"steering": steerings[:1], "yaw_rate": steerings[:1], "v_y": steerings[-1:]}.get(quantity, [])
+    effective = getattr(vehicle, EFFECTIVE_TRACK.name, 0.0)
+    turning = value_of(vehicle, "track") / effective if effective else 1.0  # yaw rate per that of the wheels
     estimated = numbers_of(*(angles or ["drive"]))
     if quantity == "steering":
         estimated["fall"] = estimated.get("rise")
     elif quantity == "yaw_rate":
-        arm = setup.family.model.geometry(vehicle).yaw_arm
+        arm = setup.family.model.geometry(vehicle).yaw_arm / turning
         for name in LIMITS:
             limit = estimated.get(name)
-            estimated[name] = Estimate(limit.value / arm, limit.low / arm, limit.high / arm) if limit and arm else None
+            estimated[name] = limit.times(1.0 / arm) if limit and arm else None
         estimated["offset"] = None
     limits = numbers_of({"v_x": "body", "yaw_rate": "turn"}.get(quantity, ""))
+    gain_name = setup.actuators.get("drive", ActuatorStages())["gain"]
+    gain = value_of(vehicle, gain_name) if gain_name else 1.0
     for number, limit in (limits | {"fall": limits.get("rise")}).items():
         present = estimated.get(number)
-        if limit is not None and (present is None or limit.value < present.value):
-            estimated[number] = limit
+        if limit is not None:
+            reached_limit = limit.times(gain * (turning if quantity == "yaw_rate" else 1.0))
+            if present is None or reached_limit.value < present.value:
+                estimated[number] = reached_limit
     return estimated
 
 
-def prediction_findings(predictions: Sequence[Prediction]) -> Iterator[str]:
+def _largest_ranges(channels: Sequence[Channel]) -> dict[str, float]:
+    """The largest range of the channels of each quantity; that of the lateral speed is also that of the speed."""
+    ranges = dict.fromkeys(QUANTITIES, 0.0)
+    for channel in channels:
+        spread = float(np.ptp(np.percentile(channel.measured, (1.0, 99.0))))
+        ranges[channel.quantity] = max(ranges.get(channel.quantity, 0.0), spread)
+    return ranges | {"v_y": max(ranges["v_x"], ranges["v_y"])}
+
+
+def prediction_findings(predictions: Sequence[Prediction], channels: Sequence[Channel]) -> Iterator[str]:
     """Sentences on predictions of the part held out."""
+    ranges = _largest_ranges(channels)
     for score in predictions:
         best = min(score.command, score.lag)
-        if best < WORSE * score.rms:
+        if best < min(WORSE * score.rms, score.rms - NEGLIGIBLE * ranges[score.quantity]):
             plain = score.command <= score.lag
             simpler = "the unchanged command predicts" if plain else "dead times and lags alone predict"
             yield (
@@ -359,39 +381,50 @@ def prediction_findings(predictions: Sequence[Prediction]) -> Iterator[str]:
         yield "the unchanged command predicts the part held out as well; too little changes there to judge the vehicle"
 
 
-def _findings(
-    fit: Fit, channels: Sequence[Channel], numbers: NamedEstimates, calibrations: NamedEstimates
-) -> Iterator[str]:
+def _findings(fit: Fit, channels: Sequence[Channel], numbers: NamedEstimates) -> Iterator[str]:
     """Sentences on the result, the worst first."""
     yield from _far_from_priors(fit)
+    yield from _confounded(fit)
     terms = fit.setup.family.terms
-    confounded = joined(fit.intervals.confounded)
-    for group in confounded:
-        names = " and ".join(terms[k].name for k in sorted(group))
-        many = "are not distinguishable in this recording"
-        yield f"{names} {many if len(group) > 1 else 'has no effect on the measurements'}; no value is given"
     for pair, (low, high) in fit.intervals.sums.items():
         both, delays = 0.5 * (low + high), [terms[k].name for k in pair]
         if not any(map(numbers.get, delays)) and high - both <= max(USEFUL * both, USEFUL_TIME):
             known = f"{both:.4g} s together ({ends(max(low, 0.0), high)})"
             yield f"{' and '.join(delays)}: {known}; the recording does not show the share of each"
     yield from fit.setup.findings
-    yield from _diameters(fit, calibrations)
     yield from fit.setup.variant
+    confounded = set[int]().union(*fit.intervals.confounded)
     for k in np.flatnonzero(fit.solution.free):
         term = terms[k]
-        if term.kind.roughly and numbers[term.name] is None and not any(k in group for group in confounded):
+        if term.kind.roughly and numbers[term.name] is None and k not in confounded:
             about = term.kind.roughly.format(term.parameter(float(fit.solution.point[k])))
             yield f"{term.name}: {about}, but the recording determines it only roughly"
     worst: dict[str, Channel] = {}
+    ranges = _largest_ranges(channels)
     for channel in channels:
-        if is_unexplained(channel):
+        if is_unexplained(channel, ranges):
             worst[channel.name] = max(worst.get(channel.name, channel), channel, key=attrgetter("residual"))
     for channel in worst.values():
         yield (
             f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
             "the model structure does not fit, or there was a disturbance"
         )
+
+
+def calibration_findings(fit: Fit, result: VehicleFit) -> Iterator[str]:
+    """Sentences on a fit of the gains of wheels."""
+    yield from _confounded(fit)
+    yield from fit.setup.findings
+    yield from _diameters(fit, result.calibrations)
+
+
+def _confounded(fit: Fit) -> Iterator[str]:
+    """Terms that the recordings do not distinguish."""
+    terms = fit.setup.family.terms
+    for group in joined(fit.intervals.confounded):
+        names = " and ".join(terms[k].name for k in sorted(group))
+        many = "are not distinguishable in this recording"
+        yield f"{names} {many if len(group) > 1 else 'has no effect on the measurements'}; no value is given"
 
 
 def _far_from_priors(fit: Fit, only: TermKind | None = None) -> Iterator[str]:
@@ -412,9 +445,9 @@ def far_latencies(fit: Fit) -> Iterator[str]:
     return _far_from_priors(fit, LATENCY)
 
 
-def is_unexplained(channel: Channel) -> bool:
-    """Whether the model leaves more of a channel than noise and a negligible part of its range."""
-    return channel.residual > NOISY * channel.noise + NEGLIGIBLE * float(np.ptp(channel.measured))
+def is_unexplained(channel: Channel, ranges: Mapping[str, float]) -> bool:
+    """Whether the model leaves more of a channel than noise and a negligible part of the range of its quantity."""
+    return channel.residual > NOISY * channel.noise + NEGLIGIBLE * ranges[channel.quantity]
 
 
 def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:

@@ -45,6 +45,9 @@ CONSTANTS = 0.0, 0.1, 0.3, 1.0
 #: Derivatives are differences over this time [s].
 DIFFERENCE = 0.4
 
+#: The part of the samples whose deviations are too small for a ratio.
+LARGE = 0.7
+
 #: Minimum number of samples of compared series.
 FEWEST_SAMPLES = 20
 
@@ -127,7 +130,7 @@ def _against_command(recording: Recording, quantity: str) -> Iterator[str]:
         return
     for unit, factor in _UNITS.get(quantity, _ANGLES).items():
         for times, series in ((factor, "measurement"), (1.0 / factor, "command")):
-            if _is_factor(match.gain, times):
+            if match.is_factor(times):
                 if factor > 10.0:
                     raise SignalError(f"{words}: is the {series} in {unit}? It must be in {UNITS[quantity]}")
                 yield f"{words}: is the {series} in {unit}?"
@@ -197,10 +200,10 @@ def _against_main(recording: Recording, channel: MeasuredChannel, findings: list
         return ""
     for unit, factor in _UNITS.get(channel.quantity, _ANGLES).items():
         for times in (factor, 1.0 / factor) if factor > 10.0 else (factor,):
-            if _is_factor(match.gain, times):
+            if match.is_factor(times):
                 return f"{channel.name} is {match.gain:.4g} times {main}: is one of them in {unit}?"
-    if not channel.hinge and not _is_factor(match.gain, 1.0, AGREEING):  # an inner hinge turns further than the mean
-        findings.append(f"{channel.name} is {match.gain:.4g} times {main}: one of them is not calibrated")
+    if not channel.hinge and not match.agrees:  # an inner hinge turns further than the mean
+        findings.append(f"{channel.name} is {match.ratio:.4g} times {main}: one of them is not calibrated")
     return ""
 
 
@@ -289,12 +292,24 @@ def _relation_to_motion(recording: Recording, quantity: str, series: Series) -> 
 class Relation(NamedTuple):
     """The relation of one series to another: y = gain x + constant, at the lag with the best agreement.
 
-    ``unexplained`` is the part of y's rms that no multiple of x explains.
+    ``unexplained`` is the part of y's rms that no multiple of x explains. ``ratio`` is the gain by the median of the
+    ratios of large deviations, which delays and single samples hardly change.
     """
 
     gain: float
     correlation: float
     unexplained: float
+    ratio: float
+
+    def is_factor(self, factor: float, part: float = NEAR) -> bool:
+        """Whether both measures of the gain are a factor."""
+        return _is_factor(self.gain, factor, part) and _is_factor(self.ratio, factor, part)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether either measure of the gain is 1, or the two contradict each other."""
+        ones = (_is_factor(gain, 1.0, AGREEING) for gain in (self.gain, self.ratio))
+        return any(ones) or not _is_factor(self.gain, self.ratio, AGREEING)
 
     @property
     def contradicts(self) -> bool:
@@ -337,7 +352,8 @@ def relation(x: Series, y: Series, first: float, last: float, *, held: bool = Fa
     if spread == 0.0:
         return None
     cosine = float(x_shifted @ ys) / math.sqrt(float(x_shifted @ x_shifted) * float(ys @ ys))
-    return Relation(correlation * float(np.std(ys)) / spread, correlation, math.sqrt(max(1.0 - cosine**2, 0.0)))
+    gain, unexplained = correlation * float(np.std(ys)) / spread, math.sqrt(max(1.0 - cosine**2, 0.0))
+    return Relation(gain, correlation, unexplained, _ratio(x_shifted, ys))
 
 
 def rate(series: Series) -> Series:
@@ -355,6 +371,13 @@ def rate(series: Series) -> Series:
 
 def _is_factor(value: float, factor: float, part: float = NEAR) -> bool:
     return value > 0.0 and abs(math.log(value / factor)) < part
+
+
+def _ratio(x: Array, y: Array) -> float:
+    """The median ratio of deviations from the median, of the samples in which x deviates most."""
+    x, y = x - np.median(x), y - np.median(y)
+    most = np.abs(x) >= max(float(np.percentile(np.abs(x), 100.0 * LARGE)), 1e-12)
+    return float(np.median(y[most] / x[most])) if most.any() else 0.0
 
 
 def _smoothed(values: Array, speed: float) -> Array:

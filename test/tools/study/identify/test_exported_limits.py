@@ -1,0 +1,127 @@
+"""Every limit in Nav2's lines is what the vehicle of the parameter file reaches."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
+from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.core.vehicle.command import twist
+from vds_gz.core.vehicle.vehicle import Vehicle
+from vds_gz.tools.study.identify.exports import nav2
+from vds_gz.tools.study.identify.results import NAMES, Axis, Channel, Reached, VehicleFit
+
+TIME = 0.05 * np.arange(400)
+
+#: Observed maxima: 0.4 of any unit, and 0.2 of it per second.
+SPEED, PERIOD = 0.4, 4.0 * math.pi
+
+QUANTITIES = "v_x", "v_y", "yaw_rate"
+LIMITS = st.sampled_from([0.3, 0.8, 2.0])
+
+
+def lines_of(model, parameters):
+    """Nav2's lines of a vehicle that was observed up to :data:`SPEED` in each quantity, and their numbers."""
+    axes, channels = [], []
+    for quantity in QUANTITIES:
+        if quantity == "v_y" and model != "omni":
+            continue
+        value = SPEED * np.sin(2.0 * math.pi / PERIOD * TIME)
+        shared = "odom", 0, 0.0, 0.0, 0, 0.0, TIME, value, value, value, np.ones(len(TIME))
+        channels.append(Channel(quantity, quantity, "m/s", *shared))
+        axes.append(Axis(quantity, "m/s", dict.fromkeys(NAMES), Reached(0.0, 0.0, 0.0)))
+    lines = list(nav2(VehicleFit(model, parameters, {}, {}, {}, tuple(channels), (), tuple(axes))))
+    numbers = {}
+    for line in lines:
+        name, _, rest = line.partition(": [")
+        if rest:
+            values, _, note = rest.partition("]")
+            numbers[name] = dict(zip(QUANTITIES, map(float, values.split(", ")), strict=True)), note
+    return numbers
+
+
+def driven(model, parameters, quantity, command, speed=0.0, seconds=20.0):
+    """The velocity every 20 ms of a step to a command and back."""
+    vehicle = Vehicle(models()[model], parameters, step_rate=250.0, max_command_age=math.inf)
+    values, place = [], QUANTITIES.index(quantity)
+    for top in (command, 0.0):
+        goal = [speed, 0.0, 0.0]
+        goal[place] = top
+        vehicle.enter(twist(*goal), vehicle.time)
+        for _ in range(round(seconds * 50)):
+            vehicle.advance(vehicle.time + 20_000_000)
+            values.append(getattr(vehicle.state, quantity))
+    return np.array(values)
+
+
+@st.composite
+def vehicles(draw):
+    """A vehicle with a gain, an effective track, and limits of wheels and body, some of which are none."""
+    none_or = st.one_of(st.just(0.0), LIMITS)
+    drive = DriveParameters(
+        dead_time=0.1,
+        time_constant=draw(st.sampled_from([0.0, 0.2])),
+        gain=draw(st.sampled_from([0.7, 1.0, 1.3])),
+        max_velocity=draw(none_or),
+        max_acceleration=draw(none_or),
+        max_deceleration=draw(none_or),
+    )
+    kind = draw(st.sampled_from(["differential", "omni", "bicycle"]))
+    if kind == "bicycle":
+        steering = SteeringParameters(dead_time=0.05, max_velocity=draw(none_or), max_position=0.4)
+        return kind, BicycleParameters(wheel_base=0.5, drive_actuator=drive, steering_actuator=steering)
+    body = {
+        "max_linear_velocity": draw(none_or),
+        "max_linear_acceleration": draw(none_or),
+        "max_angular_velocity": draw(none_or),
+        "max_angular_acceleration": draw(none_or),
+    }
+    if kind == "omni":
+        return kind, OmniParameters(drive_actuators=drive, **body)
+    return kind, DifferentialParameters(
+        track=0.5, effective_track=draw(st.sampled_from([0.0, 0.8])), drive_actuators=drive, **body
+    )
+
+
+@settings(max_examples=10, deadline=None)
+@given(vehicles())
+def test_limits_are_those_that_the_vehicle_reaches(case):
+    model, parameters = case
+    numbers = lines_of(model, parameters)
+    for quantity in QUANTITIES:
+        if quantity == "v_y" and model != "omni":
+            continue
+        speed = numbers["max_velocity"][0]["v_x"] if (model, quantity) == ("bicycle", "yaw_rate") else 0.0
+        run = driven(model, parameters, quantity, 10.0 * SPEED, speed)
+        rates = np.diff(run) * 50.0
+        reached = {"max_velocity": run.max(), "max_accel": rates.max(), "max_decel": rates.min()}
+        for name, most in reached.items():
+            values, note = numbers[name]
+            if quantity in note or speed:  # no limit, or the lower one of a vehicle that steers
+                assert abs(values[quantity]) <= 1.02 * abs(most) + 1e-3, (quantity, name)
+            else:
+                assert values[quantity] == pytest.approx(most, rel=0.05, abs=2e-3), (quantity, name)
+
+
+def test_a_skid_steered_robot_turns_by_its_effective_track():
+    drive = DriveParameters(dead_time=0.1, time_constant=0.2, max_velocity=1.0)
+    numbers = lines_of("differential", DifferentialParameters(track=0.5, effective_track=1.0, drive_actuators=drive))
+    assert numbers["max_velocity"][0]["yaw_rate"] == pytest.approx(2.0)
+    assert numbers["min_velocity"][0]["yaw_rate"] == pytest.approx(-2.0)
+
+
+def test_a_limit_of_the_body_acts_before_the_gain():
+    drive = DriveParameters(dead_time=0.1, time_constant=0.2, max_velocity=0.0, gain=0.5)
+    numbers = lines_of("differential", DifferentialParameters(max_linear_velocity=1.0, drive_actuators=drive))
+    assert numbers["max_velocity"][0]["v_x"] == pytest.approx(0.5, rel=1e-2)
+
+
+def test_a_maximum_that_is_no_limit_is_named():
+    drive = DriveParameters(dead_time=0.1, time_constant=0.2, max_velocity=0.0, max_acceleration=0.0)
+    values, note = lines_of("differential", DifferentialParameters(drive_actuators=drive))["max_velocity"]
+    assert values["v_x"] == pytest.approx(SPEED, rel=0.02)
+    assert note == "  # observed, no limit was met: v_x, yaw_rate"

@@ -1,0 +1,84 @@
+"""The maximum velocities and accelerations of a vehicle, from driving it with commands beyond all of its limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from vds_gz.core.arrays import Array
+from vds_gz.core.parameters.declaration import ParameterGroup
+from vds_gz.core.vehicle.command import Command, twist
+from vds_gz.core.vehicle.vehicle import Vehicle, motion_of
+from vds_gz.core.vehicle.vehicle_model import AnyModel
+from vds_gz.tools.study.identify.results import Reached
+
+#: Steps per second of the drive [Hz], and its maximum duration [s].
+STEP_RATE, LONGEST = 100.0, 40.0
+
+#: A velocity that changes by more than this part of its maximum in one step jumps: no rate is limited.
+JUMP = 0.2
+
+#: A velocity has settled if it changes by less than this part within this time [s], but not before ``LEAST`` [s].
+SETTLED, WITHIN, LEAST = 1e-3, 1.0, 3.0
+
+#: Commands exceed the observed maximum by this factor, and by twice this factor. What grows by more than ``GROWS`` from
+#: one to the other has no limit.
+BEYOND, GROWS = 10.0, 1.02
+
+
+def reachable(
+    model: AnyModel, parameters: ParameterGroup, quantity: str, observed: float, speed: float = 0.0
+) -> Reached:
+    """The maxima of a velocity of base_link that a vehicle reaches; infinite where it has no limit.
+
+    Args:
+        model: Its model, which must take twists.
+        parameters: Its parameters.
+        quantity: ``v_x``, ``v_y`` or ``yaw_rate``.
+        observed: The velocity observed at most [m/s, rad/s], of which the commands are a multiple.
+        speed: The commanded speed of a vehicle that must drive in order to turn [m/s].
+    """
+    command = BEYOND * max(observed, 1e-3)
+    first, second = (_driven(model, parameters, quantity, top, speed) for top in (command, 2.0 * command))
+    return Reached(*(b if b <= GROWS * a else math.inf for a, b in zip(first, second, strict=True)))
+
+
+def _driven(model: AnyModel, parameters: ParameterGroup, quantity: str, command: float, speed: float) -> Reached:
+    """The maxima of a velocity when it is commanded at standstill, and 0 once it has settled."""
+    vehicle = Vehicle(model, parameters, step_rate=STEP_RATE, max_command_age=math.inf)
+    place = ("v_x", "v_y", "yaw_rate").index(quantity)
+    if speed:
+        list(_velocities(vehicle, twist(speed, 0.0, 0.0), place=0))
+    goal = [speed, 0.0, 0.0]
+    goal[place] = command
+    up = np.array(list(_velocities(vehicle, twist(*goal), place)))
+    goal[place] = 0.0
+    down = np.array(list(_velocities(vehicle, twist(*goal), place)))
+    top = float(np.max(np.abs(up)))
+    settled = len(up) < LONGEST * STEP_RATE
+    return Reached(_fastest(up, top), _fastest(-down, top), top if settled else math.inf)
+
+
+def _velocities(vehicle: Vehicle[Any, Any, Any], command: Command, place: int) -> Iterator[float]:
+    """A velocity after each step with a command, until it has settled."""
+    vehicle.enter(command, vehicle.time)
+    window = round(WITHIN * STEP_RATE)
+    values: list[float] = []
+    while len(values) < LONGEST * STEP_RATE:
+        vehicle.advance(vehicle.time_of(vehicle.steps + 1))
+        motion = motion_of(vehicle.coefficients, vehicle.state)
+        values.append((motion.v_x, motion.v_y, motion.yaw_rate)[place])
+        yield values[-1]
+        if len(values) > LEAST * STEP_RATE and max(map(abs, values)) > 0.0:
+            change = abs(values[-1] - values[-window])
+            if change <= SETTLED * max(map(abs, values[-window:])) or max(map(abs, values[-window:])) < 1e-6:
+                return
+
+
+def _fastest(values: Array, top: float) -> float:
+    """The largest rate of change; infinite if the values jump."""
+    change = float(np.max(np.diff(values), initial=0.0))
+    return change * STEP_RATE if change < JUMP * top else math.inf

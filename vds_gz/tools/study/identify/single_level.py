@@ -1,0 +1,75 @@
+"""Gains and limits that are equivalent because only one level was commanded.
+
+If the response to the only level u of the commands is y, a gain of y / u and a limit of y explain the recording alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from vds_gz.core.arrays import Array
+from vds_gz.core.parameters.yaml_reader import ends
+from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.identify.estimation import Fit
+from vds_gz.tools.study.identify.problem.parameters import is_steering
+from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, NEAR_ZERO, Setup
+from vds_gz.tools.study.identify.results import NamedEstimates
+
+#: Commands have one level if the 5th percentile of their magnitudes other than 0 is above this part of the 95th.
+ONE_LEVEL = 0.8
+
+#: Commanded quantities and units of the actuators whose gain or limit may be the other.
+FOLLOWED = {"drive": ("v_x", "m/s"), "body": ("v_x", "m/s"), "turn": ("yaw_rate", "rad/s")}
+
+
+class Equivalent(NamedTuple):
+    """Terms of which a recording shows one only, and a finding that says so."""
+
+    names: tuple[str, ...]
+    finding: str
+
+
+def equivalents(fit: Fit, numbers: NamedEstimates) -> Iterator[Equivalent]:
+    """The gain and the limit of each actuator that only one level was commanded of."""
+    setup = fit.setup
+    index = {term.name: k for k, term in enumerate(setup.family.terms)}
+    for name, actuation in setup.actuators.items():
+        quantity, unit = ("steering", "rad") if is_steering(name) else FOLLOWED.get(name, ("", ""))
+        level = only_level(_commanded(setup, name, quantity)) if quantity else 0.0
+        gain, limit = (numbers.get(actuation[stage]) for stage in ("gain", "value"))
+        if not level or not (gain or limit):
+            continue
+        value = fit.solution.point[index[actuation["gain"]]] if actuation["gain"] in index else 1.0
+        response = gain.times(level) if gain else Estimate(value * level, value * level, value * level)
+        if limit and limit.value < response.value:
+            response = limit
+        names = tuple(actuation[stage] for stage, number in (("gain", gain), ("value", limit)) if number)
+        yield Equivalent(
+            names,
+            f"{name}: {level:.3g} {unit} was the only level commanded, so a gain of {response.value / level:.3g} and a "
+            f"limit of {response.value:.3g} {unit} are equivalent; known is the response, {response.value:.3g} {unit} "
+            f"({ends(response.low, response.high)}). Record several levels, up to the largest",
+        )
+
+
+def only_level(magnitudes: Array) -> float:
+    """The only one of some magnitudes that are not near 0; 0 if there are several, or none."""
+    magnitudes = magnitudes[magnitudes > NEAR_ZERO * np.max(magnitudes, initial=0.0)]
+    if not len(magnitudes):
+        return 0.0
+    low, high = np.percentile(magnitudes, (5.0, 95.0))
+    return float(np.median(magnitudes)) if low > ONE_LEVEL * high else 0.0
+
+
+def _commanded(setup: Setup, actuator: str, quantity: str) -> Array:
+    """Magnitudes of the commands of an actuator; a drive that turns the vehicle follows the yaw rate too."""
+    records = np.concatenate([recording.commands.records for recording in setup.recordings])
+    if quantity == "v_x":
+        arm = setup.family.model.geometry(setup.family.parameters).yaw_arm if actuator == "drive" else 0.0
+        return np.asarray(np.hypot(records["v_x"], records["v_y"]) + arm * np.abs(records["yaw_rate"]))
+    if FIELDS[quantity] in setup.kind.references:
+        return np.asarray(np.abs(records[FIELDS[quantity]]))
+    return np.empty(0)
