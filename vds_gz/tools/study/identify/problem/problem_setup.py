@@ -21,6 +21,7 @@ from vds_gz.tools.study.identify.problem.parameters import is_steering
 from vds_gz.tools.study.identify.problem.references import ReferenceRange, joined, reference_ranges
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
+from vds_gz.tools.study.reading.interval_means import interval_means, travelled
 from vds_gz.tools.study.reading.joint_names import with_joints_of
 from vds_gz.tools.study.recording import (
     COMMANDED,
@@ -291,11 +292,23 @@ def offered(
     unknown = set() if given else set(OF_JOINTS) - set(fit)
     remedy = "" if "wheel_gains" in fit else ", or identify them (--fit {})"
     recordings = [_without_unknown_geometry(recording, model, parameters, unknown, remedy) for recording in recordings]
+    recordings = [_with_means_named(recording) for recording in recordings]
     lateral = "base_link_offset" in fit
     channels = tuple(tuple(counting(recording, model, parameters, lateral=lateral)) for recording in recordings)
     if not any(channels):
         raise _nothing_in_both(signals[0], [channel.name for channel in signals[0].channels])
     return tuple(recordings), channels
+
+
+def _with_means_named(recording: Recording) -> Recording:
+    """The recording with a finding on velocities that are differences over uneven intervals."""
+    if not (means := interval_means(recording.channels)):
+        return recording
+    finding = (
+        f"{', '.join(channel.name for channel in means)}: high after short intervals and low after long ones, so they "
+        "are differences over these; their means over longer times are used"
+    )
+    return replace(recording, findings=[*recording.findings, finding])
 
 
 def _for_model(recording: Recording, model: AnyModel) -> Recording:
@@ -369,17 +382,24 @@ def counting(
 
 
 def _with_increments(channels: Sequence[MeasuredChannel], *, lateral: bool) -> list[MeasuredChannel]:
-    """The channels, with mean velocities over short times in place of poses and of wheels' angles.
+    """The channels, with mean velocities over short times in place of poses, wheels' angles and uneven differences.
 
     Poses of odometry drift and those of a localization jump, so only the motion over a short horizon is informative.
+    A pose that is the sum of uneven differences has nothing new.
     """
     usable: list[MeasuredChannel] = []
     sources: dict[str, dict[str, MeasuredChannel]] = {}
+    means = {channel.name for channel in interval_means(channels)}
+    summed = {channel.source for channel in channels if channel.name in means}
     for channel in channels:
-        if channel.quantity in POSES:
+        if channel.quantity in POSES and channel.source in summed:
+            continue
+        if channel.name in means:
+            usable += _over_horizons(replace(channel, series=travelled(channel.series)), channel.quantity)
+        elif channel.quantity in POSES:
             sources.setdefault(channel.source, {})[channel.quantity] = channel
         elif channel.quantity == "joint_position" and not channel.hinge:
-            usable += _rolling(channel)
+            usable += _over_horizons(channel, "joint_velocity")
         else:
             usable.append(channel)
     for pose in sources.values():
@@ -409,13 +429,14 @@ def _velocities(pose: Sequence[MeasuredChannel], *, lateral: bool) -> Iterator[M
             yield MeasuredChannel(name, quantity, pose[0].source, Series(at, value[kept]), half=half)
 
 
-def _rolling(channel: MeasuredChannel) -> Iterator[MeasuredChannel]:
+def _over_horizons(channel: MeasuredChannel, quantity: str) -> Iterator[MeasuredChannel]:
+    """The mean rates of a distance or angle over short times, as a quantity."""
     time, angle = channel.series.time, channel.series.value
     begin, end = _pairs(time)
     if len(begin):
         duration = time[end] - time[begin]
         series = Series(0.5 * (time[begin] + time[end]), (angle[end] - angle[begin]) / duration)
-        yield replace(channel, quantity="joint_velocity", series=series, half=0.5 * duration)
+        yield replace(channel, quantity=quantity, series=series, half=0.5 * duration)
 
 
 def _pairs(time: Array) -> tuple[np.ndarray, np.ndarray]:
