@@ -17,9 +17,10 @@ from vds_gz.tools.study.recording import MeasuredChannel, Series
 #: Samples that move faster than this part of the 90th percentile count, if there are so many.
 MOVING, FEWEST_MOVING = 0.3, 30
 
-#: Intervals are uneven if their logarithms scatter by more than this. Speeds are differences if their logarithms go
-#: against those of the intervals with at least this correlation.
-UNEVEN, AGAINST = 0.05, 0.5
+#: Intervals are uneven if the logarithm of the ratio of two in a row scatters by more than this; by less, the mean of
+#: the speeds is too high by 3 % at most. Speeds are differences if their ratios go against those of the intervals with
+#: at least this correlation.
+UNEVEN, AGAINST = 0.25, 0.5
 
 
 def interval_means(channels: Sequence[MeasuredChannel]) -> list[MeasuredChannel]:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from vds_gz.tools.study.compare.differences import Bound, Comparison, Measured, Signal
 from vds_gz.tools.study.identify.actuator_response import unknown
-from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, add_legend, panels
+from vds_gz.tools.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, add_legend, panels, show_usual
 from vds_gz.tools.study.report.text import ReportPage
 
 HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it", "gain B/A", "residual")
@@ -140,5 +140,6 @@ def _draw(axis: Axes, signal: Signal, names: tuple[str, str]) -> None:
     axis.axhline(0.0, color=PALE, linewidth=1.0)
     axis.plot(signal.time, signal.a, color=COMMANDED, linewidth=1.5, label=f"A  {names[0]}")
     axis.plot(signal.time, signal.b, color=ACTUAL, linewidth=1.1, label=f"B  {names[1]}")
+    show_usual(axis, signal.a, signal.b)
     axis.set_title(f"{signal.name.replace('_', ' ')} [{signal.unit}]")
     axis.set_xlabel("time since the first command [s]")

@@ -20,7 +20,7 @@ from vds_gz.tools.study.identify.exports import MAX_AGE, NOT_MET, exports
 from vds_gz.tools.study.identify.labels import is_noiseless, named, noise_words, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
 from vds_gz.tools.study.recording import QUANTITIES
-from vds_gz.tools.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal
+from vds_gz.tools.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal, show_usual
 from vds_gz.tools.study.report.text import ReportPage
 
 #: Approximate number of points of a curve, and lags of an autocorrelation.
@@ -64,6 +64,7 @@ def _draw_signals(panel: Axes, channel: Channel, title: str) -> None:
         panel.step(time, channel.commanded[few], where="post", color=COMMANDED, linewidth=1.2, label="commanded")
     panel.plot(time, channel.measured[few], ".", color=ACTUAL, markersize=2.0, alpha=0.5, label="measured")
     panel.plot(time, channel.modelled[few], color=INK, linewidth=1.1, label="model")
+    show_usual(panel, channel.measured, channel.modelled)
     panel.set_title(literal(f"{title.replace('_', ' ')} [{channel.unit}]"))
 
 

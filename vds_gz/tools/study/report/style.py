@@ -6,13 +6,19 @@ import io
 import math
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from vds_gz.core.arrays import Array
+
 COMMANDED, ACTUAL, INK, PALE, BODY = "#e07b39", "#2a6f97", "#22303c", "#d9e0e6", "#a9c6d9"
 #: Colours of obstacles and of touches.
 OBSTACLE, TOUCHED = "#b9c0c6", "#c1121f"
+#: Values are far beyond the others if they are so many times the others' range away.
+FAR = 2.0
+
 STYLE: Any = {
     "font.size": 9.5,
     "axes.edgecolor": "#8a97a3",
@@ -45,6 +51,15 @@ def panels(count: int, row: float, *, across: int = 2, extra: float = 0.5, **opt
     for unused in axes[count:]:
         unused.axis("off")
     return figure, list(axes[:count])
+
+
+def show_usual(axis: Axes, *signals: Array) -> None:
+    """Limit the vertical axis to where nearly all values are, if single ones are far beyond these."""
+    values = np.concatenate(signals)
+    low, high = np.percentile(values, (0.5, 99.5))
+    margin = high - low
+    if margin > 0.0 and max(low - values.min(), values.max() - high) > FAR * margin:
+        axis.set_ylim(low - 0.2 * margin, high + 0.2 * margin)
 
 
 def add_legend(figure: Figure, panel: Axes, columns: int = 2) -> None:
