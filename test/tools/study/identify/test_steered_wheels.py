@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.identified_vehicles import truth, with_vehicle
+from scipy.stats import binom
 
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
@@ -46,27 +47,14 @@ def recorded(preset, directory, *, duration=12.0):
     return parameters, replace(read_signals(path), further=[])
 
 
-def with_noise(signals, part):
-    random = np.random.default_rng(3)
+def with_noise(signals, part, seed):
+    random = np.random.default_rng(seed)
 
     def disturbed(series):
         noise = part * max(float(np.max(np.abs(series.value))), 0.3)
         return Series(series.time, series.value + noise * random.standard_normal(len(series.value)))
 
     return replace(signals, measured={name: disturbed(series) for name, series in signals.measured.items()})
-
-
-def wrong(fit, parameters, names):
-    """The numbers far from the truth, and those of the names that were not found.
-
-    Of many intervals of 95 %, some lack the truth, but none by its width.
-    """
-    true = truth(parameters.vehicle)
-    faults = dict.fromkeys(name for name in names if fit.numbers.get(name) is None)
-    for name, estimate in fit.numbers.items():
-        if estimate is not None and name in true and abs(estimate.value - true[name]) > estimate.high - estimate.low:
-            faults[name] = true[name], estimate
-    return faults
 
 
 TIMES = "dead_time", "time_constant"
@@ -78,12 +66,34 @@ BOTH_AXLES = tuple(
 )
 
 
+SEEDS = range(4)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("preset", "names"), [(PRESETS[0], SWERVE), (PRESETS[1], BOTH_AXLES)], ids=PRESETS)
-def test_twists_show_drive_and_steerings_with_noise(preset, names, tmp_path):
+@pytest.mark.parametrize(
+    ("preset", "names", "unknown"), [(PRESETS[0], SWERVE, 0), (PRESETS[1], BOTH_AXLES, 1)], ids=PRESETS
+)
+def test_twists_show_drive_and_steerings_with_noise(preset, names, unknown, tmp_path):
+    """Intervals of 95 % lack the truth now and then, but not oftener than one binomial in 1000, nor by their width.
+
+    Of two axles, twists with noise may leave the lag of one open.
+    """
     parameters, signals = recorded(preset, tmp_path)
-    fit = identify(with_noise(signals, 0.02), vehicle=forgotten(parameters), hold_out=0.0)
-    assert wrong(fit, parameters, names) == {}
+    true = truth(parameters.vehicle)
+    left_open, lacking, count = [], [], 0
+    for seed in SEEDS:
+        fit = identify(with_noise(signals, 0.02, seed), vehicle=forgotten(parameters), hold_out=0.0)
+        for name in names:
+            estimate = fit.numbers.get(name)
+            if estimate is None:
+                left_open.append((seed, name))
+                continue
+            count += 1
+            if not estimate.low <= true[name] <= estimate.high:
+                lacking.append((seed, name, true[name], estimate))
+            assert abs(estimate.value - true[name]) <= estimate.high - estimate.low, (seed, name, estimate)
+    assert len(left_open) <= unknown, left_open
+    assert len(lacking) <= binom.ppf(0.999, count, 0.05), lacking
 
 
 @pytest.mark.parametrize("preset", PRESETS)
