@@ -460,8 +460,8 @@ def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:
 
 
 def _diameters(fit: Fit, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:
-    """Diameters of wheels by their gains, if a vehicle was given."""
-    if not fit.setup.given:
+    """Diameters of wheels by their gains, if a vehicle was given and its gains do not include those of commands."""
+    if not (fit.setup.given and fit.setup.wheels_measured):
         return
     for name in WHEELS.values():
         if (gain := calibrations.get(name)) is not None:
