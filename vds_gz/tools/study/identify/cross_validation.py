@@ -90,11 +90,12 @@ def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthw
     """The improvement of the prediction of blocks beyond that required of a term; positive if the term may enter.
 
     The quantity with the largest gain decides, since a term of the steering need not explain the speed. Losses of the
-    others are subtracted.
+    others are subtracted, as far as they exceed their standard error: shared terms move a little with every new one.
     """
     gain = before - after
     sums = np.sum(gain, axis=0)
     error = np.sqrt(np.sum(gain**2, axis=0))
-    lost = np.sum(np.minimum(sums, 0.0)) - np.minimum(sums, 0.0)
+    losses = np.minimum(sums + error, 0.0)
+    lost = np.sum(losses) - losses
     required = np.maximum(np.maximum(significant * error, worthwhile * np.sum(before, axis=0)), LEAST)
     return float(np.max(sums + lost - required))
