@@ -32,8 +32,10 @@ FARTHEST = 0.02
 #: which may be a short pulse, by a larger one and only if it is as short [s].
 WILD, WILD_COMMAND, SHORT_COMMAND = 2.0, 10.0, 0.5
 
-#: Smaller distances are never wild: [m/s], [rad/s] or [rad]; those of commands are ten times as large.
-LEAST = {"v_x": 0.5, "v_y": 0.5, "yaw_rate": 1.0, "joint_velocity": 5.0, "steering": 0.3}
+#: No vehicle changes faster [m/s^2, rad/s^2, or rad/s of the steering]. What it may reach within the usual interval, or
+#: within the shortest one [s], is never wild; for commands ten times as much.
+FASTEST = {"v_x": 20.0, "v_y": 20.0, "yaw_rate": 40.0, "joint_velocity": 200.0, "steering": 12.0}
+SHORTEST = 0.025
 
 #: Minimum number of samples.
 FEWEST_SAMPLES = 20
@@ -42,6 +44,10 @@ FEWEST_SAMPLES = 20
 #: times and in the part DROPPED of the moving samples. Its readings are on two levels: those from LOW to HIGH are fewer
 #: than SELDOM times those below.
 LOW, HIGH, DIP, DIPS, DROPPED, SELDOM = 0.15, 0.6, 0.35, 20, 0.1, 0.5
+
+#: A sensor is coarse if more than this part of its readings are on a few levels, each as wide as this part of the
+#: largest. Its zeros are true: at low speed most intervals have no or one count of an encoder.
+COARSE, LEVELS, WIDE = 0.8, 4, 0.01
 
 
 class Outliers(NamedTuple):
@@ -53,7 +59,7 @@ class Outliers(NamedTuple):
 
 def without_outliers(series: Series, quantity: str, name: str, findings: list[str], *, commanded: bool) -> Series:
     """The series without samples that are not of the motion, which are noted."""
-    if quantity not in LEAST or len(series.time) < FEWEST_SAMPLES:
+    if quantity not in FASTEST or len(series.time) < FEWEST_SAMPLES:
         return series
     for kind in (_wild_commands,) if commanded else (_wraps, _wild_measurements, _dropouts):
         for mask, reason in kind(series, quantity):
@@ -63,19 +69,24 @@ def without_outliers(series: Series, quantity: str, name: str, findings: list[st
 
 
 def _wraps(series: Series, quantity: str) -> Iterator[Outliers]:
-    """Yaw rates of a turn per interval, as of differences of a heading where it jumps from pi to -pi."""
+    """Yaw rates of a turn per interval, as of differences of a heading where it jumps from pi to -pi.
+
+    Two jumps in one direction never follow each other; those of a vehicle that spins do.
+    """
     if quantity != "yaw_rate":
         return
     steps = np.diff(series.time)
     interval = np.minimum(np.append(steps[:1], steps), LOST * float(np.median(steps)))
     mask = np.abs(np.abs(series.value) * interval / math.tau - 1.0) < TURN
+    spins = mask[1:] & mask[:-1] & (series.value[1:] * series.value[:-1] > 0.0)
+    mask &= ~(np.append(spins, False) | np.append(False, spins))
     if mask.any():
         yield Outliers(mask, "are a turn per interval, as where a heading wraps")
 
 
 def _wild_measurements(series: Series, quantity: str) -> Iterator[Outliers]:
     distance, span = _distances(series.value)
-    mask = distance > max(WILD * span, LEAST[quantity])
+    mask = distance > max(WILD * span, _possible(series.time, quantity))
     if mask.any():
         worst = series.value[int(np.argmax(distance))]
         yield Outliers(mask, f"are far from those before and after them (such as {worst:.4g})")
@@ -83,7 +94,7 @@ def _wild_measurements(series: Series, quantity: str) -> Iterator[Outliers]:
 
 def _wild_commands(series: Series, quantity: str) -> Iterator[Outliers]:
     distance, span = _distances(series.value)
-    mask = distance > max(WILD_COMMAND * span, 10.0 * LEAST[quantity])
+    mask = distance > max(WILD_COMMAND * span, 10.0 * _possible(series.time, quantity))
     begins = np.flatnonzero(mask & ~np.append(False, mask[:-1]))
     for begin in begins:  # a command holds until the next
         end = begin + int(np.argmin(np.append(mask[begin:], False)))
@@ -92,6 +103,11 @@ def _wild_commands(series: Series, quantity: str) -> Iterator[Outliers]:
     if mask.any():
         worst = series.value[int(np.argmax(np.where(mask, distance, 0.0)))]
         yield Outliers(mask, f"are single wild ones (such as {worst:.4g})")
+
+
+def _possible(time: Array, quantity: str) -> float:
+    """How much a quantity may change within an interval."""
+    return FASTEST[quantity] * max(float(np.median(np.diff(time))), SHORTEST)
 
 
 def _distances(value: Array) -> tuple[Array, float]:
@@ -115,7 +131,7 @@ def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
     level = _windows(speed, around).max(axis=1)
     moves = level > 0.5 * float(np.percentile(speed, 95.0))
     low, below = moves & (speed <= LOW * level), moves & (speed < HIGH * level)
-    if np.sum(below & ~low) >= SELDOM * low.sum():
+    if np.sum(below & ~low) >= SELDOM * low.sum() or _is_coarse(series, moves & ~low):
         return
     mask, count = np.zeros(len(below), bool), 0
     edges = np.flatnonzero(np.diff(below))[int(below[0]) :]  # the last sample before each dip, and its last one
@@ -127,3 +143,15 @@ def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
             count += 1
     if count >= DIPS and mask.sum() >= DROPPED * moves.sum():
         yield Outliers(mask, "are drop-outs: the sensor reads 0 for moments while the vehicle moves")
+
+
+def _is_coarse(series: Series, moves: Mask) -> bool:
+    """Whether a sensor counts few steps per interval; a driver may divide these by the true intervals."""
+    interval = np.diff(series.time, prepend=np.nan)
+    for value in (series.value, series.value * interval):
+        size = np.abs(value[moves & np.isfinite(value)])
+        if len(size):
+            _, counts = np.unique(np.round(size / (WIDE * np.max(size))), return_counts=True)
+            if np.sum(np.sort(counts)[-LEVELS:]) > COARSE * len(size):
+                return True
+    return False
