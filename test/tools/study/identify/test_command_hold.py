@@ -12,6 +12,7 @@ from vds_gz.tools.study.identify.identification import identify
 from vds_gz.tools.study.identify.problem.command_hold import command_hold, with_known_commands
 from vds_gz.tools.study.identify.problem.segments import segments_of
 from vds_gz.tools.study.identify.problem.unused_samples import unused_words
+from vds_gz.tools.study.recording import Series
 from vds_gz.tools.study.report.identification_report import fit_rows
 
 
@@ -100,11 +101,26 @@ def test_one_stop_is_not_a_time_out():
 def test_a_finding_says_what_was_not_used():
     commands, end = bursts(3.0, stop=False)
     recording = driven(robot(), [(time + 4.5, speed, turn) for time, speed, turn in commands], end + 7.5)
-    words = unused_words(recording, recording.channels, 1e-3)
+    [words] = unused_words([recording], [recording.channels], 1e-3)
     assert words.startswith("40% of the samples were used; left out: 5.0 s before the first command, ")
     assert "17.9 s in pauses for which the command is unknown" in words
     known = with_known_commands(recording, command_hold([recording]))
-    assert "pauses" not in unused_words(known, known.channels, 1e-3)
+    [words] = unused_words([known], [known.channels], 1e-3)
+    assert "pauses" not in words
+
+
+def test_recordings_of_which_nothing_is_used_are_named():
+    """A sensor that begins after the commands, or of which no channel counts, beside a good recording."""
+    commands, end = bursts(3.0, stop=True)
+    good = driven(robot(0.5), commands, end)
+    v_x, yaw_rate = good.channels
+    late = dataclasses.replace(v_x, series=Series(v_x.series.time + 100.0, v_x.series.value))
+    longer = np.arange(0.0, 2.0 * end, 0.1)
+    other = dataclasses.replace(yaw_rate, series=Series(longer, 0.0 * longer))
+    words = unused_words([good] * 4, [[v_x], [], [late], [v_x, other]], 1e-3)
+    assert words[1] == ""
+    assert words[2].startswith("0% of the samples were used; left out: 40.4 s after the last command")
+    assert "s after the last command" in words[3], "not only the channel with the most samples counts"
 
 
 def test_zeros_at_time_outs_are_commands():

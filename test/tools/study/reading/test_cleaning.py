@@ -86,3 +86,19 @@ def test_a_gap_is_reported_once():
         clean(time[kept], time[kept], name, recording.findings)
     report_pieces(recording)
     assert recording.findings == ["v_x, yaw_rate have a gap of 5.00 s at 20.00 s", "imu has a gap of 2.50 s at 60.00 s"]
+
+
+def test_gaps_are_in_the_order_of_their_first_findings():
+    time = 0.1 * np.arange(1000)
+    recording = Recording()
+    for name, missing in (("v_x", 20.0), ("imu", 60.0), ("yaw_rate", 20.5)):
+        kept = (time <= missing) | (time >= missing + 2.5)
+        clean(time[kept], time[kept], name, recording.findings)
+    report_pieces(recording)
+    assert recording.findings == ["v_x, yaw_rate have a gap of 3.00 s at 20.00 s", "imu has a gap of 2.50 s at 60.00 s"]
+
+
+def test_commands_that_pause_have_no_gap():
+    time, findings = np.r_[0.1 * np.arange(50), 15.0 + 0.1 * np.arange(50)], []
+    clean(time, time, "v_x_command", findings, "v_x", commanded=True)
+    assert findings == []

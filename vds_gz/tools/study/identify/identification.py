@@ -226,11 +226,11 @@ def _hold_findings(hold: CommandHold) -> Iterator[str]:
 
 def _with_unused(setup: Setup) -> list[Recording]:
     """The recordings with findings on samples that are not used."""
-    noted = []
-    for recording, channels in zip(setup.recordings, setup.channels, strict=True):
-        words = unused_words(recording, channels, 1.0 / setup.step_rate)
-        noted.append(replace(recording, findings=[*recording.findings, words]) if words else recording)
-    return noted
+    findings = unused_words(setup.recordings, setup.channels, 1.0 / setup.step_rate)
+    return [
+        replace(recording, findings=[*recording.findings, words]) if words else recording
+        for recording, words in zip(setup.recordings, findings, strict=True)
+    ]
 
 
 def _findings(recordings: Sequence[Recording]) -> tuple[str, ...]:

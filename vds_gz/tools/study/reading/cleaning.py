@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -159,7 +160,8 @@ def clean(
 ) -> Series:
     """The samples at these times [s] that may be of a vehicle's motion, in the order of time.
 
-    Of equal times the last one stays. NaN, infinite numbers and the outliers of a quantity are left out. All is noted.
+    Of equal times the last one stays. NaN, infinite numbers and the outliers of a quantity are left out. All is noted,
+    and the longest gap; commands may pause.
     """
     finite = np.isfinite(time) & np.isfinite(value)
     if not finite.all():
@@ -170,7 +172,7 @@ def clean(
     series = without_outliers(series, quantity, name, findings, commanded=commanded)
     time = series.time
     steps = np.diff(time)
-    if len(time) > 2 and steps.max() > longest_gap(time):
+    if not commanded and len(time) > 2 and steps.max() > longest_gap(time):
         at = int(np.argmax(steps))
         findings.append(f"{name} has a gap of {steps[at]:.2f} s at {time[at]:.2f} s")
     return series
@@ -230,7 +232,7 @@ def _one_for_each_gap(findings: Sequence[str]) -> list[str]:
         names = [*(name for gap in overlapping for name in gap[1]), match[1]]
         begin, end = min([begin, *(gap[2] for gap in overlapping)]), max([end, *(gap[3] for gap in overlapping)])
         gaps.append((place, names, begin, end))
-    for place, names, begin, end in reversed(gaps):
+    for place, names, begin, end in sorted(gaps, key=itemgetter(0, 2), reverse=True):
         verb = "have" if len(names) > 1 else "has"
         others.insert(place, f"{', '.join(names)} {verb} a gap of {end - begin:.2f} s at {begin:.2f} s")
     return others

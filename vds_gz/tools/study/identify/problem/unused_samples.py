@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vds_gz.core.arrays import Array
-from vds_gz.tools.study.identify.problem.segments import segments_of
+from vds_gz.tools.study.identify.problem.segments import Segment, segments_of
 from vds_gz.tools.study.recording import LONGEST_GAP, MeasuredChannel, Recording
 
 #: A smaller part of unused samples is not worth a finding. A shorter time [s], as at the edge of a segment, is not
@@ -15,27 +15,39 @@ from vds_gz.tools.study.recording import LONGEST_GAP, MeasuredChannel, Recording
 WORTH, SHORTEST_REASON = 0.05, 0.3
 
 
-def unused_words(recording: Recording, channels: Sequence[MeasuredChannel], dt: float) -> str:
-    """A finding on the samples that are not used; empty if these are few."""
-    all_times = [channel.series.time for channel in channels]
-    count, end_times = sum(map(len, all_times)), recording.commands.time[[0, -1]]
-    longest = max(all_times, key=len)
-    unused = np.ones(len(longest), bool)
-    used = 0
-    for segment in segments_of([recording], [channels], dt):
-        used += sum(len(channel.series.time) for _, channel in segment.channels)
-        last = segment.origin + segment.duration
-        unused &= (longest < segment.origin) | (longest > last)
+def unused_words(
+    recordings: Sequence[Recording], channels: Sequence[Sequence[MeasuredChannel]], dt: float
+) -> list[str]:
+    """For each recording a finding on the samples that are not used; empty if these are few.
+
+    Raises:
+        SignalError: No recording has a segment.
+    """
+    segments = segments_of(recordings, channels, dt)
+    return [
+        _words(recording.commands.time, measured, [segment for segment in segments if segment.recording == k])
+        for k, (recording, measured) in enumerate(zip(recordings, channels, strict=True))
+    ]
+
+
+def _words(commanded: Array, channels: Sequence[MeasuredChannel], segments: Sequence[Segment]) -> str:
+    """A finding on one recording, by the times of its commands [s]."""
+    count = sum(len(channel.series.time) for channel in channels)
+    used = sum(len(channel.series.time) for segment in segments for _, channel in segment.channels)
     if used >= (1.0 - WORTH) * count:
         return ""
-    before, after = longest < end_times[0], longest > end_times[1]
+    time = np.unique(np.concatenate([channel.series.time for channel in channels]))
+    unused = np.ones(len(time), bool)
+    for segment in segments:
+        unused &= (time < segment.origin) | (time > segment.origin + segment.duration)
+    before, after = time < commanded[0], time > commanded[-1]
     seconds = {
-        "before the first command": _duration(longest, unused & before),
-        "in pauses for which the command is unknown": _duration(longest, unused & ~before & ~after),
-        "after the last command": _duration(longest, unused & after),
+        "before the first command": _duration(time, unused & before),
+        "in pauses for which the command is unknown": _duration(time, unused & ~before & ~after),
+        "after the last command": _duration(time, unused & after),
     }
     words = ", ".join(f"{value:.1f} s {where}" for where, value in seconds.items() if value > SHORTEST_REASON)
-    return f"{used / count:.0%} of the samples were used; left out: {words}"
+    return f"{used / count:.0%} of the samples were used; left out: {words}" if words else ""
 
 
 def _duration(time: Array, samples: np.ndarray) -> float:
