@@ -34,8 +34,14 @@ def interval_means(channels: Sequence[MeasuredChannel]) -> list[MeasuredChannel]
 
 
 def travelled(series: Series) -> Series:
-    """The distance or angle that mean velocities sum up to, at the same times."""
-    return Series(series.time, np.append(0.0, np.cumsum(series.value[1:] * np.diff(series.time))))
+    """The distance or angle that mean velocities sum up to, half an interval later.
+
+    A difference lags half its interval. That stays part of the dead time, as the latency of any other sensor: a
+    parameter file has no latencies, and what it predicts is compared with velocities at their stamps.
+    """
+    interval = np.diff(series.time)
+    way = np.append(0.0, np.cumsum(series.value[1:] * interval))
+    return Series(series.time + 0.5 * float(np.median(interval)), way)
 
 
 def _goes_against_intervals(series: Series) -> bool:
