@@ -126,7 +126,7 @@ def test_a_hitch_at_its_limit_is_a_warning():
     status = plant.status()
     assert status.level == Level.WARN
     assert "maximum angle of the hitch" in status.text
-    assert "only moves where none bends further" in status.text
+    assert "motion that bends it further is blocked" in status.text
 
 
 def test_where_the_vehicle_would_tilt_into_something_its_hitches_have_the_angles_of_that_place():

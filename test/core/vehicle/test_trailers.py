@@ -314,7 +314,7 @@ def test_the_warning_says_what_the_vehicle_does_at_the_limit(at_limit, stops, sk
     vehicle = set_angles(tugger(*LIMITED, at_limit=at_limit), [0.1, -0.7])
     text = limit_text(vehicle.coefficients, vehicle.state, stops=stops)
     assert text.startswith("trailer 2 at the maximum angle of the hitch")
-    assert text.endswith(": wheels skid" if skids else ": the vehicle only moves where none bends further")
+    assert text.endswith(": wheels skid" if skids else ": motion that bends it further is blocked")
     assert not limit_text(vehicle.coefficients, tugger(*LIMITED).state)
 
 

@@ -362,6 +362,29 @@ def test_modules_with_wheels_beside_their_hinges_are_refused(adopted):
         adopted(text, more=hinges, joints={})
 
 
+@pytest.mark.parametrize("stop", [1e16, 0.6])
+def test_the_median_counts_if_the_radii_of_steered_wheels_differ(adopted, stop):
+    text, hinges = modules(SQUARE, stop=stop)
+    larger = hinges.replace('radius="0.08"', 'radius="0.09"', 1)
+    adoption = adopted(text, more=larger, joints={})
+    assert adoption.parameters.vehicle.tire_diameter == pytest.approx(0.16)
+    assert "wheel radii are 0.08 to 0.09 m; the median, 0.08, counts" in adoption.vehicle.findings
+
+
+@pytest.mark.parametrize("places", [SQUARE, SQUARE[:3]])
+def test_hinges_that_turn_to_one_side_only_are_refused(adopted, places):
+    text, hinges = modules(places, stop=0.6)
+    one_sided = hinges.replace('lower="-0.6"', 'lower="0"', 1)
+    with pytest.raises(VdsGzError, match=r"hinge 'm0_hinge' turns from 0 to 0\.6 rad; it must turn to both sides"):
+        adopted(text, more=one_sided, joints={})
+
+
+def test_wheels_of_different_radii_on_one_axle_are_refused_by_their_radii(adopted):
+    text, hinges = FORWARD, CAR[0].replace('radius="0.08"', 'radius="0.09"', 1)
+    with pytest.raises(VdsGzError, match="the collisions of its wheels give none or different ones"):
+        adopted(text, more=hinges, joints=CAR[1])
+
+
 def test_modules_drive_where_all_wheels_roll(adopted):
     text, hinges = modules(SQUARE, stop=1e16, yaw=0.8)
     assert adopted(text, more=hinges, joints={}).vehicle.yaw == pytest.approx(0.8)

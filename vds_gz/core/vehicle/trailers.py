@@ -247,7 +247,7 @@ def limit_text(c: Any, s: Any, *, stops: bool = True) -> str:
     if not limited:
         return ""
     names = " and ".join(f"trailer {k}" for k in limited)
-    effect = "the vehicle only moves where none bends further" if stops and not c.trailers[0].skids else "wheels skid"
+    effect = "motion that bends it further is blocked" if stops and not c.trailers[0].skids else "wheels skid"
     return f"{names} at the maximum angle of the hitch (trailers.max_angle): {effect}"
 
 

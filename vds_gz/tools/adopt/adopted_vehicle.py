@@ -68,7 +68,8 @@ class AdoptedVehicle:
             drive.tag.fail(
                 f"{drive.what} gives no {name}, and "
                 + (
-                    "no wheel has a sphere, cylinder or readable mesh as collision; add one"
+                    "the collisions of its wheels give none or different ones; each wheel needs a sphere, cylinder or "
+                    "readable mesh of one radius"
                     if figure == "wheel_radius"
                     else "the joints coincide; move them apart"
                 )

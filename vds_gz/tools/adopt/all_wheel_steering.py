@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,13 +33,7 @@ def four_wheel_steering(drive: RobotDrive, structure: Structure) -> AdoptedVehic
         measured = abs(float((left - right)[1]))
         tracks[axle] = adopted.take(f"distance of the {axle} hinges", drive, f"{axle}_track", measured)
     base = adopted.take("wheel base", drive, "wheel_base", float((middles["front"] - middles["rear"])[0]))
-    radii = sorted(wheel.radius for wheel in wheels.values() if wheel.radius is not None)
-    common = statistics.median_low(radii) if radii else None
-    if radii and radii[-1] - radii[0] > geometry.NEAR:
-        adopted.findings.append(
-            f"wheel radii are {radii[0]:.4g} to {radii[-1]:.4g} m; the median, {common:.4g}, counts"
-        )
-    radius = adopted.take("wheel radius", drive, "wheel_radius", common)
+    radius = _wheel_radius(adopted, drive)
     adopted.values = {
         "base_link_offset": offset(middles["rear"], "rear hinges"),
         "wheel_base": base,
@@ -49,6 +44,7 @@ def four_wheel_steering(drive: RobotDrive, structure: Structure) -> AdoptedVehic
     adopted.values |= neutral("drive_actuator", drive)
     for axle in ("front", "rear"):
         pair = [hinges[f"{axle}_left"], hinges[f"{axle}_right"]]
+        _check_stops(pair)
         # In counter phase the turning centre is beside the middle of the wheel base.
         stop = min(geometry.stop_of(pair) or math.inf, math.radians(89.0))
         middle = geometry.middle_angle(stop, 0.5 * base.value, tracks[axle].value)
@@ -70,13 +66,14 @@ def swerve(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
         _check_module(hinge, wheel)
     x, y = ([float(np.round(hinge.position[axis], 9)) + 0.0 for hinge in hinges] for axis in (0, 1))
     adopted = AdoptedVehicle("swerve", Parts(wheels=wheels))
-    radius = adopted.take("wheel radius", drive, "wheel_radius", geometry.radius(wheels))
+    radius = _wheel_radius(adopted, drive)
     adopted.flags |= {"module_x": x, "module_y": y}
     adopted.values = {
         "base_link_offset": Figure(0.0, "module_x counts from the model's frame"),
         "tire_diameter": twice(radius),
     }
     adopted.values |= neutral("drive_actuators", drive)
+    _check_stops(hinges)
     stop = geometry.stop_of(hinges)
     limit = Figure(0.0, "no stops") if stop is None else Figure(stop, "stop of the hinges")
     actuator = steering(limit, hinges)
@@ -89,6 +86,27 @@ def swerve(drive: RobotDrive, structure: Structure) -> AdoptedVehicle:
     }
     adopted.parts.driven = set(adopted.parts.joints)
     return adopted
+
+
+def _wheel_radius(adopted: AdoptedVehicle, drive: RobotDrive) -> Figure:
+    """The median of the radii in the wheels' collisions, with a finding where they differ."""
+    radii = sorted(wheel.radius for wheel in adopted.parts.wheels if wheel.radius is not None)
+    median = statistics.median_low(radii) if radii else None
+    if radii and radii[-1] - radii[0] > geometry.NEAR:
+        adopted.findings.append(
+            f"wheel radii are {radii[0]:.4g} to {radii[-1]:.4g} m; the median, {median:.4g}, counts"
+        )
+    return adopted.take("wheel radius", drive, "wheel_radius", median)
+
+
+def _check_stops(hinges: Sequence[StructureJoint]) -> None:
+    """Refuse hinges that turn to one side only; those of our models turn equally far to both."""
+    for hinge in hinges:
+        if min(-hinge.lower, hinge.upper) <= 0.0:
+            hinge.tag.fail(
+                f"hinge '{hinge.name}' turns from {hinge.lower:.4g} to {hinge.upper:.4g} rad; it must turn to both "
+                "sides of angle 0, at which its wheel rolls ahead: change the pose of the hinge and its limits"
+            )
 
 
 def _check_module(hinge: StructureJoint, wheel: RobotWheel) -> None:
