@@ -125,8 +125,11 @@ def cases_of(sweep: Sweep, table: Table) -> Iterator[Runs]:
     for index, case in enumerate(sweep.cases):
         of_case = numbers // len(sweep.space) == index
         varied = dict(descriptions(sweep, case))
+        # The numbers of a list that varies as a whole change together, so together they are one parameter.
+        lists = sweep.space.lists(numbers[of_case] % len(sweep.space))
         yield Runs(
-            {name: table[name][of_case].astype(np.float64) for name in varied},
+            {name: table[name][of_case].astype(np.float64) for name in varied}
+            | {f"{name} (number of its list)": number.astype(np.float64) for name, number in lists.items()},
             {name: table[name][of_case].astype(np.float64) for name in sweep.measures},
             {name: parameter.unit for name, parameter in varied.items()}
             | {name: known[name] for name in sweep.measures},

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import sys
 
+import numpy as np
 import pytest
 
+from vds_gz.cli.sweep import cases_of
 from vds_gz.core.errors import VdsGzError
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.share import share
 from vds_gz.tools.study.progress import ignore
+from vds_gz.tools.study.sweep.analysis import analyse
 from vds_gz.tools.study.sweep.cases import vehicles_of
 from vds_gz.tools.study.sweep.plan_file import descriptions, read_sweep
 from vds_gz.tools.study.sweep.sweep_runs import Samples, UniformVariation
@@ -260,7 +263,9 @@ def test_lists_and_their_numbers_are_varied(read):
     tracks = [trailer.track[0] for trailer in trailers]
     assert len(set(tracks)) == 2
     assert all(0.6 <= track <= 0.8 for track in tracks)
-    assert dict(descriptions(sweep, case))[drawbars[1]].default == nominal.drawbar[1]
+    described = dict(descriptions(sweep, case))
+    assert [*described] == ["trailers.hitch_offset[1]", "trailers.track[0]"]
+    assert described["trailers.hitch_offset[1]"].default == nominal.hitch_offset[1]
 
 
 @pytest.mark.parametrize(
@@ -287,6 +292,25 @@ def test_lists_and_their_numbers_are_varied(read):
 def test_mistakes_in_lists_are_named(read, old, new, words):
     with pytest.raises(VdsGzError, match=words):
         read(LISTS.replace(old, new, 1))
+
+
+def test_a_list_that_varies_as_a_whole_is_one_parameter_of_the_report(read, tmp_path):
+    places = "[[0.381, 0.381, -0.381, -0.381], [0.2, 0.381, -0.381, -0.2], [0.25, 0.3, -0.3, -0.2]]"
+    (tmp_path / "turn.csv").write_text("time,v_x,v_y,yaw_rate\n0,1,0,1\n1,0,0,0\n")
+    sweep = read(
+        f"vehicle: swerve_robot\ncommands: turn.csv\nvary: {{module_y: {places}, "
+        "steering_actuators.time_constant: {uniform: [0.05, 0.3]}}\nsamples: {sobol: 32}\nmeasure: path.end\n"
+    )
+    assert not do_runs(tmp_path / "out", sweep, None, ignore, print)
+    [runs] = cases_of(sweep, collect(tmp_path / "out", "run", *sweep.space.columns, *sweep.measures, "status"))
+    assert runs.parameters["module_y (number of its list)"].tolist() == [1.0] * 32 + [2.0] * 32 + [3.0] * 32
+    indices = analyse(runs).sensitivities["path.end"]
+    assert indices.trusted
+    assert indices.first["steering_actuators.time_constant"] > 0.9
+    # Of the variance, the list alone causes that of the means over all samples.
+    means = runs.measures["path.end"].reshape(3, 32).mean(axis=1)
+    alone = np.var(means) / np.var(runs.measures["path.end"])
+    assert indices.first["module_y (number of its list)"] == pytest.approx(alone, abs=0.02)
 
 
 def test_vehicles_with_varied_lists_drive(read, tmp_path):

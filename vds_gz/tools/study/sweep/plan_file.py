@@ -59,9 +59,10 @@ def read_sweep(file: str | Path) -> Sweep:
 
 
 def descriptions(sweep: Sweep, case: Case) -> Iterator[tuple[str, Description]]:
-    """The varied parameters, with their units and nominal values."""
-    for name in sweep.space.columns:
-        yield name, _description(case, name)
+    """The varied parameters that are single numbers, with their units and nominal values."""
+    for name in sweep.space.variations:
+        if (description := _description(case, name)).type == "double":
+            yield name, description
 
 
 class _PlanReader:
@@ -212,11 +213,12 @@ class _PlanReader:
         if len(lengths) > 1:
             counts = " and ".join(map(str, sorted(lengths)))
             raise entry.error(
-                f"has {counts} numbers in different vehicles; vehicles whose lists are varied have as many"
+                f"has {counts} numbers in different vehicles; it must have equally many in all, or vary in sweeps of "
+                "one vehicle each"
             )
         [length] = lengths
         if length == 0:
-            raise entry.error(f"is an empty list in the vehicle; only the numbers that '{name}' has there are varied")
+            raise entry.error(f"is an empty list in the vehicle; give '{name}' its numbers there first")
         count = "1 number" if length == 1 else f"{length} numbers"
         meaning = f"lists of {count}, e.g. [{nominal}], or vary one of them: {element(name, 0)}"
         spread = {} if isinstance(entry.node, yaml.SequenceNode) else entry.choice(f"{{grid: {meaning}}}", ("grid",))

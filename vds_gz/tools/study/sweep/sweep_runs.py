@@ -73,13 +73,13 @@ class Space:
         """The values at some points, by name; those of a list by the names of its numbers."""
         points = np.arange(first, end)
         drawn = iter(self._drawn(points % self.samples.count).T)
-        indices = iter(np.unravel_index(points // self.samples.count, self._shape or (1,)))
+        indices = self._indices(points)
         values: dict[str, Array] = {}
         for name, variation in self.variations.items():
             if isinstance(variation, UniformVariation):
                 values[name] = variation.low + next(drawn) * (variation.high - variation.low)
                 continue
-            chosen = np.array(variation)[next(indices)]
+            chosen = np.array(variation)[indices[name]]
             values |= dict(zip(_columns(name, variation), chosen.reshape(len(points), -1).T, strict=True))
         return values
 
@@ -87,6 +87,16 @@ class Space:
     def columns(self) -> tuple[str, ...]:
         """The names of all values."""
         return tuple(column for name, variation in self.variations.items() for column in _columns(name, variation))
+
+    def lists(self, points: Integers) -> dict[str, Integers]:
+        """Which of its lists a parameter has at some points, counted from 1, by name; none for single numbers."""
+        indices = self._indices(points)
+        return {name: 1 + index for name, index in indices.items() if _columns(name, self.variations[name]) != [name]}
+
+    def _indices(self, points: Integers) -> dict[str, Integers]:
+        """Which value of a grid some points have, counted from 0, by name."""
+        grids = (name for name, variation in self.variations.items() if isinstance(variation, tuple))
+        return dict(zip(grids, np.unravel_index(points // self.samples.count, self._shape or (1,)), strict=False))
 
     @property
     def _shape(self) -> tuple[int, ...]:
