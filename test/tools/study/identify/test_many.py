@@ -18,11 +18,13 @@ from helpers.guest import needs_autoware
 import vds_gz
 from vds_gz.cli import main
 from vds_gz.core.parameters.declaration import Override
+from vds_gz.core.parameters.node import NEVER_OLD
 from vds_gz.core.parameters.yaml_reader import read_intervals
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import NOT_MET
 from vds_gz.tools.study.identify.many import JOURNAL, Result, Source, identify_many, pool, pool_results, read_results
-from vds_gz.tools.study.report.recordings import pooled_findings
+from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
+from vds_gz.tools.study.report.recordings import pooled_findings, pooled_rows
 
 DEAD_TIME, CONSTANT = 0.2, 0.3
 
@@ -129,6 +131,33 @@ def test_parameters_without_estimates_have_the_value_of_most_recordings():
     assert lines[dead_time].value == pytest.approx(0.2)
     assert lines[limit] == Override(limit, 0.0, f"{NOT_MET}; 2 was reached")
     assert lag not in lines, "most recordings keep the given value"
+
+
+def test_time_outs_are_pooled_and_contradictions_named():
+    def result(log, timeout, moved_on, *lines):
+        numbers = {MAX_AGE: timeout and Estimate(timeout, timeout - 0.05, timeout + 0.05)}
+        return Result(log, "", "differential", numbers, {}, {}, {MAX_AGE: moved_on}, lines)
+
+    holds = Override(MAX_AGE, NEVER_OLD, "holds its last command: moved on for 3 s without another")
+    shorter, longer = (result(f"{value}", value, 0.3, Override(MAX_AGE, value)) for value in (0.48, 0.52))
+    unknown, holding = result("unknown", None, 0.4), result("holding", None, 3.0, holds)
+    vehicle = pool_results([shorter, unknown, longer])
+    [line], [row] = vehicle.overrides, pooled_rows(vehicle)
+    assert (line.name, line.value) == (MAX_AGE, pytest.approx(0.5))
+    assert row[:3] == ("commands", "time-out", "0.5 s")
+    assert row[4] == "2"
+
+    vehicle = pool_results([shorter, holding, longer])
+    assert (vehicle.overrides, list(pooled_rows(vehicle))) == ((), [])
+    assert list(pooled_findings(vehicle)) == [
+        "holding: the vehicle moved on for 3 s without a command, but by others it stops 0.5 s after its last command; "
+        "the parameter file has no time-out"
+    ]
+
+    vehicle = pool_results([unknown, unknown, holding])
+    [line], [row] = vehicle.overrides, pooled_rows(vehicle)
+    assert line == holds
+    assert row[:4] == ("commands", "time-out", "1e+06 s", holds.origin)
 
 
 def test_a_result_is_read_as_it_was_written_and_broken_lines_are_skipped(tmp_path):

@@ -14,6 +14,7 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.observed_limits import reached
+from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, is_steering, value_of
 from vds_gz.tools.study.identify.reachable_motion import reachable
@@ -29,9 +30,6 @@ MPPI_STEP = 0.05
 
 #: MPPI's acceleration limits, by quantity; that of a steering is that of the yaw rate.
 MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering": "az_max"}
-
-#: The parameter that says how long a vehicle follows its last command.
-MAX_AGE = "twist_reference_max_oldness"
 
 #: Quantities of a velocity smoother, in its order.
 SMOOTHED = ("v_x", "v_y", "yaw_rate")

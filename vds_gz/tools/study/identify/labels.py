@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from vds_gz.core.parameters.declaration import describe
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.identify.problem.parameters import actuations
 from vds_gz.tools.study.identify.results import Channel, Prediction
 from vds_gz.tools.study.identify.terms import COMMAND_GAIN, LATENCY, SENSOR_OFFSET, STAGES
 from vds_gz.tools.study.recording import UNITS
 
-#: The groups of parameters outside actuators, and of terms that are not parameters.
-VEHICLE, CALIBRATION = "vehicle", "calibration"
+#: The groups of parameters outside actuators, of those of commands, and of terms that are not parameters.
+VEHICLE, COMMANDS, CALIBRATION = "vehicle", "commands", "calibration"
 
 #: A channel is noiseless if its residual is below this part of its noise, which is at least an assumed minimum.
 NOISELESS = 0.5
@@ -34,8 +35,8 @@ _SQUARED = str.maketrans({"^": None, "2": "²", "-": None})
 class ParameterLabel:
     """A parameter for people: its dotted name or the words of a calibration, and its label.
 
-    The axis is an actuator, :data:`VEHICLE` or :data:`CALIBRATION`; the stage of an actuator is one of
-    :data:`~vds_gz.tools.study.identify.terms.STAGES`, else empty.
+    The axis is an actuator, :data:`VEHICLE`, :data:`COMMANDS` or :data:`CALIBRATION`. The stage of an actuator is one
+    of :data:`~vds_gz.tools.study.identify.terms.STAGES`, else empty.
     """
 
     name: str
@@ -73,6 +74,9 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
     groups = {name.partition(".")[0]: (axis, "") for name, (axis, _) in places.items() if "." in name}
     words = []
     for name in numbers:
+        if name == MAX_AGE:
+            words.append(ParameterLabel(name, COMMANDS, "time-out", "s"))
+            continue
         axis, stage = places.get(name) or groups.get(name.partition(".")[0], (VEHICLE, ""))
         short = name if axis == VEHICLE else name.rpartition(".")[2]
         label = STAGES[stage].label_of(axis) if stage else short.replace(".", " ").replace("_", " ")

@@ -27,6 +27,7 @@ from vds_gz.tools.study.identify.estimates import WIDTH, Estimate
 from vds_gz.tools.study.identify.exports import NOT_MET, overrides
 from vds_gz.tools.study.identify.identification import identify
 from vds_gz.tools.study.identify.labels import ParameterLabel, named
+from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.identify.problem.parameters import actuations
 from vds_gz.tools.study.identify.problem.unknowns import check_names
 from vds_gz.tools.study.identify.results import NamedEstimates, VehicleFit
@@ -78,16 +79,17 @@ class Source:
             raise SignalError("nothing was excited")
         axes = {f"{axis.quantity}.{name}": number for axis in fit for name, number in axis.numbers.items()}
         axes.pop("steering.fall", None)
-        lines = tuple(overrides(fit, self.vehicle))
-        return Result(log, "", fit.model, fit.numbers, fit.calibrations, axes, fit.reached, lines)
+        lines, hold = tuple(overrides(fit, self.vehicle)), fit.command_hold
+        numbers, reached = {**fit.numbers, MAX_AGE: hold.timeout}, {**fit.reached, MAX_AGE: hold.least}
+        return Result(log, "", fit.model, numbers, fit.calibrations, axes, reached, lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """The result of one recording, ``log`` being its path, or a ``failure``: the reason, which names the recording.
 
-    Numbers are those of :class:`~vds_gz.tools.study.identify.results.VehicleFit`; those of axes have names such as
-    ``v_x.dead_time``.
+    Numbers are those of :class:`~vds_gz.tools.study.identify.results.VehicleFit`, and the time-out of commands; those
+    of axes have names such as ``v_x.dead_time``.
     """
 
     log: str
@@ -195,6 +197,7 @@ class PooledVehicle:
     """A vehicle of the model that most recordings show, pooled over these. Results of other models are in ``others``.
 
     ``numbers`` are parameters, calibrations and numbers of axes; ``words`` label the parameters and calibrations.
+    ``contradiction`` says why there is no time-out of commands, though recordings show one; else it is empty.
     """
 
     model: str
@@ -202,6 +205,7 @@ class PooledVehicle:
     words: tuple[ParameterLabel, ...]
     overrides: tuple[Override, ...]
     others: tuple[Result, ...]
+    contradiction: str = ""
 
 
 def pool(estimates: Mapping[str, Estimate]) -> Pooled:
@@ -236,19 +240,34 @@ def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
         for name, estimate in result.estimates.items():
             by_name.setdefault(name, {})[result.log] = estimate
     pooled = {name: pool(estimates) for name, estimates in by_name.items()}
+    if contradiction := _moves_on(same, pooled.get(MAX_AGE)):
+        del pooled[MAX_AGE]
 
     def names(group: str) -> list[str]:
         return list(dict.fromkeys(name for result in same for name in getattr(result, group) if name in pooled))
 
     words = tuple(named(model, names("numbers"), names("calibrations")))
     others = tuple(result for result in done if result.model != model)
-    return PooledVehicle(model, pooled, words, tuple(_overrides(model, same, pooled)), others)
+    return PooledVehicle(model, pooled, words, tuple(_overrides(model, same, pooled)), others, contradiction)
+
+
+def _moves_on(results: Sequence[Result], timeout: Pooled | None) -> str:
+    """How a recording contradicts the time-out of the others, in words; empty if none does."""
+    longest = max(results, key=lambda result: result.reached.get(MAX_AGE, 0.0))
+    moved_on = longest.reached.get(MAX_AGE, 0.0)
+    if timeout is None or moved_on <= EXCEEDED * timeout.estimate.high:
+        return ""
+    return (
+        f"{longest.log}: the vehicle moved on for {moved_on:.2g} s without a command, but by others it stops "
+        f"{timeout.estimate.value:.2g} s after its last command; the parameter file has no time-out"
+    )
 
 
 def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Pooled]) -> Iterator[Override]:
     """Pooled parameters; those without estimates have the value that most recordings give.
 
-    A limit that was met in one recording and exceeded in another counts as not met.
+    A limit that was met in one recording and exceeded in another counts as not met. That a vehicle holds its last
+    command counts if no recording shows a time-out.
     """
     lines = [{line.name: line for line in result.overrides} for result in results]
     limits = {actuation["value"] for actuation in actuations(models()[model].parameters()).values()}
@@ -262,6 +281,10 @@ def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Poole
             estimate = pooled[parameter].estimate
             exceeded = unmet and parameter in limits and most > EXCEEDED * estimate.high
             yield unmet._replace(origin=not_met) if unmet and exceeded else estimate.override(name)
+            continue
+        if name == MAX_AGE:
+            if not any(MAX_AGE in result.estimates for result in results):
+                yield there[0]
             continue
         values = [by_name[name].value if name in by_name else None for by_name in lines]
         if (value := max(values, key=values.count)) is not None:

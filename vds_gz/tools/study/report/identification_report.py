@@ -16,8 +16,9 @@ from matplotlib.figure import Figure
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import INTERVAL
-from vds_gz.tools.study.identify.exports import MAX_AGE, NOT_MET, exports
+from vds_gz.tools.study.identify.exports import NOT_MET, exports
 from vds_gz.tools.study.identify.labels import is_noiseless, named, noise_words, prediction_words, recordings_needed
+from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
 from vds_gz.tools.study.recording import QUANTITIES
 from vds_gz.tools.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal, show_usual

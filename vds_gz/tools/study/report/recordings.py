@@ -44,7 +44,9 @@ def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
 
 
 def pooled_findings(vehicle: PooledVehicle) -> Iterator[str]:
-    """Findings on recordings of other models, and on parameters that scatter by more than their intervals explain."""
+    """Findings on recordings that contradict the others, and on parameters that scatter more than their intervals."""
+    if vehicle.contradiction:
+        yield vehicle.contradiction
     for other in vehicle.others:
         models = f"the model '{other.model}', most recordings '{vehicle.model}'"
         yield f"{other.log} shows {models}; its numbers are not pooled"

@@ -19,6 +19,9 @@ from vds_gz.core.vehicle.schedule import Records
 from vds_gz.tools.study.identify.estimates import SPIKE_WINDOW, Estimate, noise
 from vds_gz.tools.study.recording import COMMANDED, Commands, Recording, Series
 
+#: The parameter that says how long a vehicle follows its last command.
+MAX_AGE = "twist_reference_max_oldness"
+
 #: Quantities that a time-out sets to 0.
 SPEEDS = ("v_x", "v_y", "yaw_rate")
 
