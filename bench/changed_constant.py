@@ -2,7 +2,8 @@
 
     python bench/changed_constant.py cross_validation.LEAST 0.5 identify ...
 
-Modules that have imported the constant are changed too; values that were computed from it on import are not.
+Modules that have imported the constant are changed too; values that were computed from it on import are not. Whole
+numbers stay whole, and at least 1.
 """
 
 from __future__ import annotations
@@ -24,10 +25,15 @@ def change(constant: str, factor: float) -> None:
     module_name, _, name = constant.rpartition(".")
     import_module(f"{PACKAGE}.identification")
     value = getattr(import_module(f"{PACKAGE}.{module_name}"), name)
-    changed = tuple(factor * part for part in value) if isinstance(value, tuple) else factor * value
+    changed = tuple(scaled(part, factor) for part in value) if isinstance(value, tuple) else scaled(value, factor)
     for module in [module for key, module in sys.modules.items() if key.startswith(PACKAGE)]:
         if getattr(module, name, None) is value:
             setattr(module, name, changed)
+
+
+def scaled(value: float, factor: float) -> float:
+    """A number times a factor; of a whole number, which counts something, the nearest whole one from 1."""
+    return max(round(factor * value), 1) if isinstance(value, int) else factor * value
 
 
 if __name__ == "__main__":

@@ -28,14 +28,14 @@ CHANGED = Path(__file__).with_name("changed_constant.py")
 #: Seeds of the trials.
 CLEAN_SEEDS, NOISY_SEEDS = range(1), range(10, 12)
 
-#: The module with the constants of the search.
-SEARCH = "search_constants"
+#: The module with the constants of the search for terms.
+SEARCH = "selection"
 
 HEAD = "| recording | quantity | std | command | simple fit | identified | ratio | time [s] | learned |"
 
 
 def real_rows(name: str, files: Sequence[Path], vehicle: Path, program: Sequence[str] = real.PROGRAM) -> list[real.Row]:
-    """The rows of a recording; none if it cannot be read."""
+    """The rows of a recording, in a list, which can be sent between processes."""
     return list(real.rows(name, files, vehicle, program))
 
 
@@ -78,9 +78,13 @@ def drives(folder: Path, only: Sequence[str]) -> dict[str, tuple[list[Path], Pat
 
 
 def table(folder: Path, jobs: int, only: Sequence[str]) -> int:
-    """Print the whole table; return 1 if some prediction is worse than another one, or a number of clean data wrong."""
+    """Print the whole table.
+
+    Returns:
+        1 if a recording fails, some prediction is worse than another one, or a number of clean data is wrong; else 0.
+    """
     recordings = drives(folder, only)
-    begin, failed = monotonic(), False
+    begin = monotonic()
     print(HEAD, "|---" * 9 + "|", sep="\n")
     with ProcessPoolExecutor(jobs) as pool:
         of_real = {pool.submit(real_rows, name, *drive): name for name, drive in recordings.items()}
@@ -92,9 +96,9 @@ def table(folder: Path, jobs: int, only: Sequence[str]) -> int:
         for rows in done(of_real):
             print(*map(line, rows), sep="\n", flush=True)
             found += rows
+        failed = any(row.worse for row in found) or any(future.exception() for future in of_real)
         if found:
             print(f"\n{real.summary(found)}")
-            failed = any(row.worse for row in found)
         for kind, futures in known.items():
             if results := [row for future in futures for row in future.result()]:
                 summary, *faults = of_known_vehicles(kind, results)
@@ -137,6 +141,6 @@ def sensitivity(folder: Path, jobs: int, only: Sequence[str], names: Sequence[st
             program = real.PROGRAM if constant == "unchanged" else changed
             futures = {pool.submit(real_rows, name, *drive, program): name for name, drive in recordings.items()}
             rows = [row for rows in done(futures) for row in rows if row.follows]
-            ratios = [row.ratio for row in rows]
+            ratios = np.array([row.ratio for row in rows] or [np.nan])
             worse = f"{sum(row.worse for row in rows)} of {len(rows)}"
-            print(f"| {constant} | {factor:g} | {np.median(ratios):.3f} | {max(ratios):.2f} | {worse} |", flush=True)
+            print(f"| {constant} | {factor:g} | {np.median(ratios):.3f} | {ratios.max():.2f} | {worse} |", flush=True)

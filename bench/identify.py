@@ -8,8 +8,8 @@
     python bench/identify.py all [FOLDER] [--jobs N]               real, clean and noisy recordings in one table
     python bench/identify.py constants [FOLDER] [--constant MODULE.NAME]    real ones with constants halved and doubled
 
-A call uses one core, but for `all` and `constants`; several calls with different seeds may run at once, each with its
-own `--output`. FOLDER (examples/data) is one of `bench/real.py`. A change of the estimator is judged by `all`.
+A call uses one core, except for `all` and `constants`; several calls with different seeds may run at once, each with
+its own `--output`. FOLDER (examples/data) is one of `bench/real.py`. A change of the estimator is judged by `all`.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from helpers.identified_vehicles import (  # noqa: E402
 )
 from helpers.recorded_vehicles import recordings  # noqa: E402
 
+from vds_gz.core.errors import ArgumentError  # noqa: E402
 from vds_gz.tools.study.identify.estimates import Estimate  # noqa: E402
 from vds_gz.tools.study.identify.identification import identify  # noqa: E402
 from vds_gz.tools.study.offline.offline_replay import Replay  # noqa: E402
@@ -214,11 +215,13 @@ def faults(row: Row, *, noisy: bool) -> Iterator[str]:
 
 
 def of_all_recordings(options: argparse.Namespace) -> int:
-    """The table of all recordings, or that of constants."""
+    """The table of all recordings, or that of constants; raises ArgumentError without the recordings."""
     import identification_table  # which imports this file
 
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of the programs that are run
     folder = Path(options.folders[0]) if options.folders else ROOT / "examples" / "data"
+    if not folder.is_dir():
+        raise ArgumentError(f"'{folder}' is not a folder of recordings")
     if options.what == "all":
         return identification_table.table(folder, options.jobs, options.only or ())
     identification_table.sensitivity(folder, options.jobs, options.only or (), options.constant)
@@ -227,12 +230,16 @@ def of_all_recordings(options: argparse.Namespace) -> int:
 
 def main() -> int:
     """Run the trials, and print their table."""
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
     if options.what == "speed":
         speed(options)
         return 0
     if options.what in ("all", "constants"):
-        return of_all_recordings(options)
+        try:
+            return of_all_recordings(options)
+        except ArgumentError as error:
+            parser.error(str(error))
     if options.what == "table":
         rows = [json.loads(line) for path in options.folders for line in Path(path).read_text().splitlines()]
     else:
@@ -265,7 +272,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--duration", type=float, default=60.0, metavar="S", help="length of a recording (60)")
     parser.add_argument("--bag", action="store_true", help="write a bag and read it, as the command line does")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="cores to use (all)")
-    parser.add_argument("--constant", action="append", default=[], metavar="MODULE.NAME", help="repeatable (all)")
+    parser.add_argument(
+        "--constant",
+        action="append",
+        default=[],
+        metavar="MODULE.NAME",
+        help="constant to change; repeatable (all of `selection`)",
+    )
     parser.add_argument("--output", metavar="FILE", help="append each result to a file, as a line of JSON")
     return parser
 

@@ -268,7 +268,10 @@ class Row:
     @property
     def ratio(self) -> float:
         """The error of the identified vehicle by that of the better other prediction."""
-        return self.identified / min(self.command, self.simple)
+        best = min(self.command, self.simple)
+        if self.identified == best:
+            return 1.0  # both may be 0
+        return self.identified / best if best > 0.0 else np.inf
 
     @property
     def follows(self) -> bool:
@@ -299,9 +302,15 @@ def seconds_of_children() -> float:
 
 
 def rows(name: str, files: Sequence[Path], vehicle: Path, program: Sequence[str] = PROGRAM) -> Iterator[Row]:
-    """A row for each quantity of a recording, or of several runs."""
+    """A row for each quantity of a recording, or of several runs.
+
+    Raises:
+        RecordingError: No quantity has both commands and measurements.
+    """
     wheel_base = float(getattr(load_parameters(vehicle).vehicle, "wheel_base", 1.0))
     runs = [courses(read(file), wheel_base) for file in files]
+    if not any(runs):
+        raise RecordingError(f"recording '{name}' needs commands that vary, and over 20 samples of what they command")
     border, taught = np.inf, [i for i in range(len(files)) if i % 5 in TAUGHT_RUNS]
     tested = [i for i in range(len(files)) if i not in taught]
     if len(files) == 1:
@@ -339,6 +348,8 @@ def rows(name: str, files: Sequence[Path], vehicle: Path, program: Sequence[str]
 def summary(found: Sequence[Row]) -> str:
     """The ratios of the quantities that follow their commands, in a line."""
     ratios = [row.ratio for row in found if row.follows]
+    if not ratios:
+        return "no quantity follows its command"
     worse = sum(row.worse for row in found)
     return (
         f"error of the identified vehicle by that of the better of command and simple fit: median "

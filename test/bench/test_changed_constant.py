@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers.tools import tool
+from helpers.tools import ROOT, tool
 
 from vds_gz.tools.study.identify import cross_validation, selection
 
@@ -16,6 +16,23 @@ def test_a_constant_changes_in_its_module_and_where_it_was_imported(monkeypatch)
         monkeypatch.setattr(module, "LEAST", before)  # restored after the test
     changed_constant.change("cross_validation.LEAST", 2.0)
     assert cross_validation.LEAST == selection.LEAST == 2.0 * before
+
+
+def test_whole_numbers_stay_whole_and_positive(monkeypatch):
+    for name, value in (("REFIT_SIMULATIONS", 5), ("AT_ONCE", 1)):
+        monkeypatch.setattr(selection, name, value, raising=False)
+        changed_constant.change(f"selection.{name}", 0.5)
+    assert (selection.REFIT_SIMULATIONS, selection.AT_ONCE) == (2, 1)
+    assert isinstance(selection.REFIT_SIMULATIONS, int)
+
+
+def test_the_constants_of_the_search_exist(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    table = tool("identification_table", "bench")
+    constants = table.constants_of(table.SEARCH)
+    assert constants
+    for constant in constants:
+        changed_constant.change(constant, 1.0)
 
 
 def test_a_name_that_is_no_constant_is_refused():

@@ -51,3 +51,37 @@ def test_a_recording_needs_exactly_one_vehicle(tmp_path, monkeypatch, capsys, fi
     assert f"recording 'car_1' needs exactly one 'car.yaml' in {tmp_path} or a folder in it; {said}" in (
         capsys.readouterr().err.replace("\n", " ")
     )
+
+
+def row(command: float, simple: float, identified: float) -> real.Row:
+    return real.Row("car_1", "speed", 1.0, command, simple, identified, "nothing", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("errors", "ratio", "worse"),
+    [
+        ((0.4, 0.2, 0.3), 1.5, True),
+        ((0.4, 0.2, 0.2), 1.0, False),
+        ((0.0, 0.2, 0.0), 1.0, False),
+        ((0.0, 0.2, 0.1), np.inf, True),
+        ((0.2, 0.4, np.inf), np.inf, True),
+        ((1.1, 1.0, 2.0), 2.0, False),
+    ],
+)
+def test_the_ratio_to_the_better_other_prediction(errors, ratio, worse):
+    judged = row(*errors)
+    assert judged.ratio == pytest.approx(ratio)
+    assert judged.worse == worse
+
+
+def test_the_summary_counts_quantities_that_follow_their_commands():
+    rows = [row(0.4, 0.2, 0.3), row(0.4, 0.2, 0.1), row(1.1, 1.0, 2.0)]
+    assert real.summary(rows).endswith("median 1.000, worst 1.50, 1 of 2 above 1.05")
+    assert real.summary(rows[2:]) == "no quantity follows its command"
+
+
+def test_a_recording_without_varying_commands_is_refused(tmp_path):
+    file, vehicle = tmp_path / "car_1.csv", real.ROOT / "examples" / "data" / "f1tenth.yaml"
+    file.write_text("time,v_x_command,v_x_measured\n0,0,0\n1,0,0\n")
+    with pytest.raises(real.RecordingError, match="recording 'car_1' needs commands that vary"):
+        next(real.rows("car_1", [file], vehicle))
