@@ -12,6 +12,7 @@ from vds_gz.core.configuration import load_parameters
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import TWIST, Command
+from vds_gz.core.vehicle.schedule import command_records
 from vds_gz.programs.commandlog.profiles import limits_of, make
 from vds_gz.tools.study.identify.identification import checked_recordings, identify
 from vds_gz.tools.study.identify.problem.observed import geometry_of, observed
@@ -138,6 +139,17 @@ def test_each_axle_has_its_actuator_and_the_range_of_its_references():
     assert ranges["steering_front"] == (-0.3, 0.2)
     assert ranges["steering_rear"] == (-0.2, 0.3), "in counter phase"
     assert ranges["drive"] == pytest.approx((0.7, 1.2))
+
+
+def test_a_single_turn_in_a_long_recording_moves_the_modules():
+    vehicle = load_parameters("swerve_robot").vehicle
+    yaw_rate = np.zeros(20_000)
+    yaw_rate[2001:2009] = 0.4
+    commands = command_records(kind=TWIST, v_x=1.0, yaw_rate=yaw_rate)
+    ranges = reference_ranges(models()["swerve"], vehicle, [commands])
+    turned = ranges["steering_front_left"].highest
+    assert turned == pytest.approx(np.arctan2(0.4 * vehicle.module_x[0], 1.0 - 0.4 * vehicle.module_y[0]))
+    assert ranges["steering_front_left"].lowest == 0.0
 
 
 def test_a_mean_of_steering_angles_is_left_out_with_a_finding(tmp_path):

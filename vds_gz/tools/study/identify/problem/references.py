@@ -12,7 +12,7 @@ from vds_gz.core.vehicle.command import Command
 from vds_gz.core.vehicle.schedule import Records
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 
-#: Number of commands of a recording from which the ranges are taken, and time that each holds [s].
+#: Number of evenly chosen commands of a recording from which the ranges are taken, and time that each holds [s].
 ENOUGH_COMMANDS, HELD = 500, 0.02
 
 
@@ -47,7 +47,7 @@ def reference_ranges(
     rows = []
     for records in commands:
         s = model.at_rest(c)
-        for record in records[:: 1 + len(records) // ENOUGH_COMMANDS]:
+        for record in _representative(records):
             u = Command(**dict(zip(records.dtype.names or (), record.tolist(), strict=True)))
             model.set_references(c, s, u)
             model.step(c, s, u)
@@ -56,3 +56,14 @@ def reference_ranges(
     names = [actuator.name for actuator in model.actuators_of(parameters)]
     ends = zip(references.min(axis=0).tolist(), references.max(axis=0).tolist(), strict=True)
     return {name: ReferenceRange(*both) for name, both in zip(names, ends, strict=True)}
+
+
+def _representative(records: Records) -> Records:
+    """Some commands in their order: evenly chosen ones, and the lowest and the highest value of each number.
+
+    The extremes show an actuator that moves only once in a long recording.
+    """
+    even = np.arange(0, len(records), 1 + len(records) // ENOUGH_COMMANDS)
+    ends = [end(records[name]) for name in records.dtype.names or () for end in (np.argmin, np.argmax)]
+    chosen: Records = records[np.union1d(even, ends).astype(np.intp)]
+    return chosen
