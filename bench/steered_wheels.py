@@ -42,7 +42,7 @@ TUGGER = DifferentialParameters(
         max_angle=(1.3,) * 3,
     )
 )
-#: Title, model, parameters and command; their order is the number that the program in C knows them by.
+#: Title, model, parameters and command. The program in C selects a case by its index.
 CASES: tuple[tuple[str, AnyModel, Any, Command], ...] = (
     ("swerve, four modules", SWERVE, ROBOT, twist(1.0, 0.3, 0.5)),
     ("differential, three trailers", DIFFERENTIAL, TUGGER, twist(1.0, 0.0, 0.3)),
@@ -68,6 +68,7 @@ def check(fleet: AnyFleet, numbers: list[float]) -> float:
 
 
 def main() -> None:
+    """Print the table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     numba.set_num_threads(1)
     fleets: list[AnyFleet] = []

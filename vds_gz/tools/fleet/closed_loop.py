@@ -135,11 +135,11 @@ class ClosedLoop:
 
         ``lateral`` [m] and ``heading_error`` [rad] from the path, ``reference_speed`` [m/s], ``distance`` along the
         path [m], ``curvature`` of it [1/m]; of the vehicle ``v_x``, ``v_y`` [m/s], ``yaw_rate`` [rad/s], ``x``, ``y``
-        [m], ``heading`` [rad], ``steering_angle`` [rad], of the front axle if both steer, 0 where nothing steers, and
-        ``steering_angle_1`` ... of swerve modules; for each distance of ``preview`` the
-        path's point there in the vehicle's own axes, ``x_1m``, ``y_1m`` [m], and ``curvature_1m`` [1/m]; the last
-        commands, newest first, ``last_steering_angle_1`` [rad] and ``last_v_x_1`` [m/s], or ``last_v_x_1`` and
-        ``last_yaw_rate_1`` [rad/s].
+        [m], ``heading`` [rad], ``steering_angle`` [rad], which is that of the front axle if both steer and 0 if nothing
+        steers, or in its place ``steering_angle_1``, ``steering_angle_2`` ... of swerve modules; for each distance of
+        ``preview`` the path's point there in the vehicle's own axes, ``x_1m``, ``y_1m`` [m], and ``curvature_1m``
+        [1/m]; the last commands, newest first, ``last_steering_angle_1`` [rad] and ``last_v_x_1`` [m/s], or
+        ``last_v_x_1`` and ``last_yaw_rate_1`` [rad/s].
         """
         return self._observations.names
 

@@ -215,8 +215,9 @@ class Calibrations(NamedTuple):
     """Calibration of commands before they enter a vehicle, each one number or one for each vehicle.
 
     Attributes:
-        v_x, v_y, yaw_rate, steering_angle: Factors of these numbers of a command; the last one of both axles' angles.
-        steering_offset: Added to the commanded steering angle, after its factor [rad]; not to that of a rear axle.
+        v_x, v_y, yaw_rate, steering_angle: Factors of these numbers of a command; ``steering_angle`` multiplies the
+            angles of both axles.
+        steering_offset: Added to the commanded angle of the front axle, after its factor [rad].
     """
 
     v_x: ArrayLike = 1.0
