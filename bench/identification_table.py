@@ -48,14 +48,14 @@ def trials(kind: str, seed: int, only: Sequence[str]) -> list[identify.Row]:
 def of_known_vehicles(kind: str, rows: Sequence[identify.Row]) -> Iterator[str]:
     """A summary of trials, and their faults."""
     numbers = [number for row in rows for number in row["numbers"].values()]
-    there = [number for number in numbers if number["found"]]
-    held = sum(map(identify.holds, there))
-    ratios = [abs(number["found"][0] - number["true"]) / number["least"] for number in there if "least" in number]
+    estimates = [number for number in numbers if number["found"]]
+    holding = sum(map(identify.holds, estimates))
+    ratios = [abs(number["found"][0] - number["true"]) / number["least"] for number in estimates if "least" in number]
     bound = f", rms error {np.sqrt(np.mean(np.square(ratios))):.2f} times the Cramer-Rao bound" if ratios else ""
     seconds = [row["seconds"] for row in rows]
     yield (
-        f"{kind}: {len(rows)} recordings, {len(there)} of {len(numbers)} numbers given, {held} of their intervals hold "
-        f"the truth{bound}; {np.median(seconds):.1f} s, at most {max(seconds):.1f} s"
+        f"{kind}: {len(rows)} recordings, {len(estimates)} of {len(numbers)} numbers given, {holding} of their "
+        f"intervals hold the truth{bound}; {np.median(seconds):.1f} s, at most {max(seconds):.1f} s"
     )
     for row in rows:
         yield from (f"  {fault}" for fault in identify.faults(row, noisy=kind == "noisy"))
@@ -92,19 +92,19 @@ def table(folder: Path, jobs: int, only: Sequence[str]) -> int:
             kind: [pool.submit(trials, kind, seed, only) for seed in seeds]
             for kind, seeds in (("clean", CLEAN_SEEDS), ("noisy", NOISY_SEEDS))
         }
-        found = []
+        judged: list[real.Row] = []
         for rows in done(of_real):
             print(*map(line, rows), sep="\n", flush=True)
-            found += rows
-        failed = any(row.worse for row in found) or any(future.exception() for future in of_real)
-        if found:
-            print(f"\n{real.summary(found)}")
+            judged += rows
+        failed = any(row.worse for row in judged) or any(future.exception() for future in of_real)
+        if judged:
+            print(f"\n{real.summary(judged)}")
         for kind, futures in known.items():
             if results := [row for future in futures for row in future.result()]:
                 summary, *faults = of_known_vehicles(kind, results)
                 print(f"\n{summary}", *faults, sep="\n", flush=True)
                 failed |= kind == "clean" and bool(faults)
-    print(f"\n{monotonic() - begin:.0f} s with {jobs} jobs")
+    print(f"\n{monotonic() - begin:.0f} s with --jobs {jobs}")
     return int(failed)
 
 

@@ -45,7 +45,7 @@ class TrailerParameters(ParameterGroup):
     at_limit: str = choice(
         "stop",
         ("stop", "report"),
-        "at a hitch's maximum angle the vehicle only moves where no hitch bends further; or it goes on, and the "
+        "at a hitch's maximum angle, motion that bends it further is blocked; or the vehicle goes on, and the "
         "trailer's wheels skid",
         live=True,
     )
