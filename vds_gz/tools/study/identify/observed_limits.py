@@ -159,8 +159,9 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
     if not others:
         return first
     least = first.least if number == "value" else 0.0
-    if any(term.name == "track" or term.kind.effect is Effect.WHEEL for term in setup.family.terms):
-        return first._replace(least=UNKNOWN_WHEELS_PART * least)
+    unknown_wheels = any(term.name == "track" or term.kind.effect is Effect.WHEEL for term in setup.family.terms)
+    if unknown_wheels:
+        least *= UNKNOWN_WHEELS_PART
     top = sum(factor * reach.tried for factor, reach in zip(needs.values(), [first, *others], strict=True))
     if number == "value":
         # The fastest wheel, 0 without measured speed and yaw rate: where a limit would be, and a lower bound of it.
@@ -178,7 +179,8 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
             lasting = max(lasting, sustained(fastest))
         if together:
             holonomic = setup.family.model.geometry(setup.family.parameters).holonomic
-            return Reach(least if holonomic else max(least, FASTEST_WHEEL_PART * lasting), together, together)
+            bounded = not holonomic and not unknown_wheels
+            return Reach(max(least, FASTEST_WHEEL_PART * lasting) if bounded else least, together, together)
     return Reach(least, top, top)
 
 
