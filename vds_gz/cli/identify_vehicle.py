@@ -70,7 +70,8 @@ def _identify_vehicle(options: argparse.Namespace, given: GivenVehicle | None, f
     if fit.findings:
         print()
     for export in exports().values():
-        print("\n".join((*export(fit), "")))
+        if exported := list(export(fit)):
+            print("\n".join((*exported, "")))
     for more in recordings_needed(fit.numbers, named(fit.model, list(fit.numbers))):
         print(f"poorly determined: {more}")
     print()

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("scipy")
 from vds_gz.core.parameters.actuator_parameters import DriveParameters
-from vds_gz.core.parameters.vehicles import BicycleParameters
+from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import exports
 from vds_gz.tools.study.identify.results import VehicleFit
@@ -23,3 +23,15 @@ def test_parameters_of_a_lagging_speed():
     assert lines[0] == "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
     assert {"vel_time_delay: 0.2000", "vel_time_constant: # not determined", "steer_rate_lim: 0.5000"} <= set(lines)
     assert lines[-1] == "# not in DELAY_STEER_VEL: gain 0.9 of the drive"
+
+
+def test_limits_are_those_of_the_parameter_file():
+    drive = DriveParameters(max_velocity=1.5, max_acceleration=0.0)
+    parameters = BicycleParameters(drive_actuator=drive)
+    lines = set(exports()["autoware"](VehicleFit("bicycle", parameters, {}, {}, {}, (), (), ())))
+    assert {"vel_lim: 1.5000", "vel_rate_lim: # no limit was met"} <= lines
+
+
+def test_a_vehicle_that_does_not_steer_has_no_lines():
+    fit = VehicleFit("differential", DifferentialParameters(), {}, {}, {}, (), (), ())
+    assert list(exports()["autoware"](fit)) == []

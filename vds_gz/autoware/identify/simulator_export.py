@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.tools.study.identify.exports import estimates_by_quantity, number_or_unknown
+from vds_gz.core.vehicle.catalogue import models
+from vds_gz.tools.study.identify.exports import written_limit, written_number
+from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, value_of
 from vds_gz.tools.study.identify.results import VehicleFit
 
 
 def autoware(fit: VehicleFit) -> Iterator[str]:
-    """Lines of parameters of Autoware's simple_planning_simulator."""
-    numbers = estimates_by_quantity(fit)
-    drive, steering = numbers.get("v_x"), numbers.get("steering")
+    """Lines of parameters of Autoware's simple_planning_simulator, whose vehicles steer."""
+    if "steering" not in actuations(fit.parameters) or not steers(models()[fit.model], fit.parameters):
+        return
     yield "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
-    for prefix, axis in (("vel", drive), ("steer", steering)):
-        if axis is not None:
-            yield f"{prefix}_time_delay: {number_or_unknown(axis['dead_time'])}"
-            yield f"{prefix}_time_constant: {number_or_unknown(axis['time_constant'])}"
-            yield f"{prefix}_lim: {number_or_unknown(axis['value'])}"
-            yield f"{prefix}_rate_lim: {number_or_unknown(axis['rise'])}"
+    for prefix, quantity in (("vel", "v_x"), ("steer", "steering")):
+        yield f"{prefix}_time_delay: {written_number(fit, quantity, 'dead_time')}"
+        yield f"{prefix}_time_constant: {written_number(fit, quantity, 'time_constant')}"
+        for name, stage in (("lim", "value"), ("rate_lim", "rise")):
+            limit = written_limit(fit, quantity, stage)
+            yield f"{prefix}_{name}: {f'{limit:.4f}' if math.isfinite(limit) else '# no limit was met'}"
     if static := list(_static_responses(fit.parameters)):
         yield f"# not in DELAY_STEER_VEL: {', '.join(static)}"
 

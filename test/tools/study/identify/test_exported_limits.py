@@ -1,6 +1,7 @@
 """Every limit in Nav2's lines is what the vehicle of the parameter file reaches."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.core.parameters.actuator_parameters import DriveParameters, SteeringParameters
-from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.core.parameters.vehicles import (
+    BicycleParameters,
+    DifferentialParameters,
+    FourWheelSteeringParameters,
+    OmniParameters,
+    SwerveParameters,
+)
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import twist
 from vds_gz.core.vehicle.vehicle import Vehicle
@@ -23,12 +30,15 @@ SPEED, PERIOD = 0.4, 4.0 * math.pi
 QUANTITIES = "v_x", "v_y", "yaw_rate"
 LIMITS = st.sampled_from([0.3, 0.8, 2.0])
 
+#: Models that move to the side by their wheels, and models that must drive in order to turn.
+SIDEWAYS, STEERED = ("omni", "swerve"), ("bicycle", "four_wheel_steering")
+
 
 def lines_of(model, parameters):
     """Nav2's lines of a vehicle that was observed up to :data:`SPEED` in each quantity, and their numbers."""
     axes, channels = [], []
     for quantity in QUANTITIES:
-        if quantity == "v_y" and model != "omni":
+        if quantity == "v_y" and model not in SIDEWAYS:
             continue
         value = SPEED * np.sin(2.0 * math.pi / PERIOD * TIME)
         shared = "odom", 0, 0.0, 0.0, 0, 0.0, TIME, value, value, value, np.ones(len(TIME))
@@ -70,16 +80,23 @@ def vehicles(draw):
         max_acceleration=draw(none_or),
         max_deceleration=draw(none_or),
     )
-    kind = draw(st.sampled_from(["differential", "omni", "bicycle"]))
+    kind = draw(st.sampled_from(["differential", *SIDEWAYS, *STEERED]))
+    steering = SteeringParameters(dead_time=0.05, max_velocity=draw(none_or), max_position=0.4)
     if kind == "bicycle":
-        steering = SteeringParameters(dead_time=0.05, max_velocity=draw(none_or), max_position=0.4)
         return kind, BicycleParameters(wheel_base=0.5, drive_actuator=drive, steering_actuator=steering)
+    if kind == "four_wheel_steering":
+        axles = {"front_steering_actuator": steering, "rear_steering_actuator": steering}
+        return kind, FourWheelSteeringParameters(wheel_base=0.5, drive_actuator=drive, **axles)
     body = {
         "max_linear_velocity": draw(none_or),
         "max_linear_acceleration": draw(none_or),
         "max_angular_velocity": draw(none_or),
         "max_angular_acceleration": draw(none_or),
     }
+    if kind == "swerve":
+        return kind, SwerveParameters(
+            drive_actuators=drive, steering_actuators=replace(steering, max_position=0.0), **body
+        )
     if kind == "omni":
         return kind, OmniParameters(drive_actuators=drive, **body)
     return kind, DifferentialParameters(
@@ -93,9 +110,9 @@ def test_limits_are_those_that_the_vehicle_reaches(case):
     model, parameters = case
     numbers = lines_of(model, parameters)
     for quantity in QUANTITIES:
-        if quantity == "v_y" and model != "omni":
+        if quantity == "v_y" and model not in SIDEWAYS:
             continue
-        speed = numbers["max_velocity"][0]["v_x"] if (model, quantity) == ("bicycle", "yaw_rate") else 0.0
+        speed = numbers["max_velocity"][0]["v_x"] if model in STEERED and quantity == "yaw_rate" else 0.0
         run = driven(model, parameters, quantity, 10.0 * SPEED, speed)
         rates = np.diff(run) * 50.0
         reached = {"max_velocity": run.max(), "max_accel": rates.max(), "max_decel": rates.min()}

@@ -190,10 +190,15 @@ def test_an_uncertain_limit_that_was_met_is_not_written_as_unlimited(fit):
     assert (written.value, written.origin) == (1.2, "best fit to the recording")
 
 
-def test_nav2_has_its_lines(fit):
-    assert "model_delay_vx: 0.2000" in list(nav2(fit))
-    assert "model_delay_wz: 0.2000" in list(nav2(dataclasses.replace(fit, axes=fit.axes)))
-    assert "model_delay_wz: 0.1000" in list(nav2(dataclasses.replace(fit, axes=fit.axes[:1]))), "of the actuator"
+def test_times_for_nav2_are_those_of_the_parameter_file(fit):
+    assert {"model_delay_vx: 0.2000", "model_delay_wz: 0.1000"} <= set(nav2(fit))
+    written = dataclasses.replace(fit.parameters, drive_actuator=DriveParameters(dead_time=0.26, time_constant=0.5))
+    unsure = {name: None for name in fit.numbers if name.startswith("drive_actuator.")}
+    lines = list(nav2(dataclasses.replace(fit, parameters=written, numbers=fit.numbers | unsure)))
+    assert "model_delay_vx: 0.2600  # without an interval" in lines
+    assert any(line.startswith("open_loop: true  # else the lag leaves 0.10 of ax_max") for line in lines)
+    unsure |= dict.fromkeys(fit.numbers)
+    assert "model_delay_vx: # not determined" in list(nav2(dataclasses.replace(fit, numbers=unsure)))
 
 
 @pytest.mark.parametrize(("lag", "part"), [(0.3, "0.17"), (0.5, "0.10"), (0.04, None)])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vds_gz.core.arrays import Flags
+from vds_gz.core.parameters.declaration import describe
 from vds_gz.tools.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH
 from vds_gz.tools.study.identify.intervals import Intervals, intervals_of
@@ -209,13 +210,17 @@ def _without(setup: Setup, names: Collection[str]) -> Setup:
         term.name: term.neutral for term in setup.family.terms if term.name in removed and not term.kind.of_vehicle
     }
     parameters = with_numbers(setup.family.parameters, neutral_values)
+    meanings = {parameter.name: parameter.doc for parameter in describe(parameters)}
     findings = {}
     for term in setup.family.terms:
         if term.name in names:
             name, values = term.name, "value in its range"
             if term.needs:
                 name, values = term.needs, "slow time constant in its range, at most a third of the recording,"
-            findings[name] = f"{name}: no {values} explains the recording best; {value_of(parameters, name):g} is used"
+            used = f"{value_of(parameters, name):g}"
+            if used == "0" and (meaning := meanings.get(name, "").partition("; 0: ")[2]):
+                used = f"0 ({meaning})"
+            findings[name] = f"{name}: no {values} explains the recording best; {used} is used"
     return replace(
         setup,
         actuators={name: actuation.without(removed) for name, actuation in setup.actuators.items()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import NamedTuple
 
@@ -12,13 +12,12 @@ from vds_gz.core.parameters.node import NEVER_OLD, NodeParameters
 from vds_gz.core.share import additions
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import TWIST
-from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.identify.problem.observed import steers
-from vds_gz.tools.study.identify.problem.parameters import actuations, is_steering, value_of
+from vds_gz.tools.study.identify.problem.parameters import actuations, actuator_of, is_steering, value_of
 from vds_gz.tools.study.identify.reachable_motion import reachable
-from vds_gz.tools.study.identify.results import LIMITS, NAMES, NamedEstimates, Reached, VehicleFit
+from vds_gz.tools.study.identify.results import LIMITS, Reached, VehicleFit
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT
 from vds_gz.tools.study.identify.terms import STAGES
 
@@ -85,87 +84,123 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
 
 def nav2(fit: VehicleFit) -> Iterator[str]:
     """Lines for Nav2: the controller's delays and the smoother's limits."""
-    numbers = estimates_by_quantity(fit)
     yield "# controller_server, FollowPath (MPPI)"
+    quantities = commanded_quantities(fit)
     for quantity, name in (("v_x", "vx"), ("v_y", "vy"), ("yaw_rate", "wz")):
-        axis = numbers.get(quantity) or (numbers.get("steering") if quantity == "yaw_rate" else None)
-        if axis is not None:
-            yield f"model_delay_{name}: {number_or_unknown(axis['dead_time'])}"
-    yield from _from_its_own_commands(numbers)
+        if quantity in quantities or (quantity == "yaw_rate" and "steering" in quantities):
+            yield f"model_delay_{name}: {written_number(fit, quantity, 'dead_time')}"
+    yield from _from_its_own_commands(fit)
     yield "# velocity_smoother"
-    if "yaw_rate" not in numbers:
+    if "yaw_rate" not in quantities:
         yield "# yaw rates (third numbers) were not commanded"
-    limits = dict(zip(SMOOTHED, _limits(fit, numbers), strict=True))
+    limits = velocity_limits(fit)
     for name in sorted(LIMITS, key=lambda name: STAGES[name].turn):
-        unmet = [quantity for quantity, (_, met) in limits.items() if not getattr(met, name)]
+        unmet = [quantity for quantity, limit in limits.items() if not getattr(limit.met, name)]
         note = f"  # observed, no limit was met: {', '.join(unmet)}" if unmet else ""
         for parameter, sign in STAGES[name].smoother:
-            values = (sign * getattr(limit, name) + 0.0 for limit, _ in limits.values())
+            values = (sign * getattr(limit.maxima, name) + 0.0 for limit in limits.values())
             yield f"{parameter}: [{', '.join(f'{value:.3f}' for value in values)}]{note}"
 
 
-def _from_its_own_commands(numbers: Mapping[str, NamedEstimates]) -> Iterator[str]:
+def _from_its_own_commands(fit: VehicleFit) -> Iterator[str]:
     """MPPI's ``open_loop``, if the lag requires it.
 
     Without it a command exceeds the measured speed v by ``ax_max * model_dt`` at most. Behind a first-order lag T the
     speed then rises at (command - v) / T, which is ``ax_max * model_dt / T``.
     """
-    lags = {quantity: lag.value for quantity, axis in numbers.items() if (lag := axis["time_constant"]) is not None}
+    lags = {
+        quantity: number.value
+        for quantity in commanded_quantities(fit)
+        if (number := _written(fit, quantity, "time_constant")) is not None
+    }
     slowest = max(lags, key=lags.__getitem__, default="")
-    if slowest and MPPI_STEP < lags[slowest] < math.inf:
+    if slowest and lags[slowest] > MPPI_STEP:
         part = f"{MPPI_STEP / lags[slowest]:.2f} of {MPPI_LIMITS[slowest]}"
         yield f"open_loop: true  # else the lag leaves {part} (model_dt {MPPI_STEP:g} s; Nav2 1.3.13 on)"
 
 
-def estimates_by_quantity(fit: VehicleFit) -> dict[str, NamedEstimates]:
-    """The parameters of each axis, by quantity; if it was not measured, those of its actuator."""
-    numbers: dict[str, NamedEstimates] = {}
-    for axis, quantity in (("drive", "v_x"), ("steering", "steering")):
-        if (actuation := actuations(fit.parameters).get(axis)) is not None:
-            numbers[quantity] = dict.fromkeys(NAMES)
-            numbers[quantity] |= {stage: fit.numbers.get(name) for stage, name in actuation.names.items()}
-    return numbers | {axis.quantity: axis.numbers for axis in fit.axes}
+def commanded_quantities(fit: VehicleFit) -> tuple[str, ...]:
+    """The quantities that were commanded, and those of the vehicle's actuators."""
+    of_actuators = {"drive": "v_x", "steering": "steering"}
+    actuators = actuations(fit.parameters)
+    quantities = [quantity for name, quantity in of_actuators.items() if name in actuators]
+    return tuple(dict.fromkeys((*quantities, *(axis.quantity for axis in fit.axes))))
 
 
-def _limits(fit: VehicleFit, numbers: Mapping[str, NamedEstimates]) -> Iterator[tuple[Reached, Met]]:
-    """The maxima of the velocities in :data:`SMOOTHED` that the written vehicle reaches, and which of them are limits.
+class Written(NamedTuple):
+    """A number of the parameter file, and whether it has an interval."""
 
-    Where it has no limit, they are the maxima observed. The yaw rate of a vehicle that steers has the lower of both.
+    value: float
+    known: bool
+
+
+def _written(fit: VehicleFit, quantity: str, stage: str) -> Written | None:
+    """A number of the actuator that a quantity follows; None if it is the default and has no estimate."""
+    model, actuators = models()[fit.model], actuations(fit.parameters)
+    actuator = actuators.get(actuator_of(quantity, actuators, steered=steers(model, fit.parameters)))
+    name = actuator[stage] if actuator else ""
+    if not name:
+        return None
+    if (number := fit.numbers.get(name)) is not None:
+        return Written(number.value, known=True)
+    value = value_of(fit.parameters, name)
+    return None if value == value_of(model.parameters(), name) else Written(value, known=False)
+
+
+def written_number(fit: VehicleFit, quantity: str, stage: str) -> str:
+    """A time of the parameter file as another program's parameter, or that the recording does not determine it."""
+    number = _written(fit, quantity, stage)
+    if number is None:
+        return "# not determined"
+    return f"{number.value:.4f}" + ("" if number.known else "  # without an interval")
+
+
+class VelocityLimits(NamedTuple):
+    """Maxima of a velocity of the written vehicle, and which of them are limits; others are the maxima observed."""
+
+    maxima: Reached
+    met: Met
+
+
+def velocity_limits(fit: VehicleFit) -> dict[str, VelocityLimits]:
+    """The maxima of the velocities in :data:`SMOOTHED` that the written vehicle reaches.
+
+    The yaw rate of a vehicle that steers has the lower one of its limit and of the maximum observed.
     """
-    model = models()[fit.model]
-    speed = 0.0
+    model, quantities = models()[fit.model], commanded_quantities(fit)
+    steered = steers(model, fit.parameters)
+    limits: dict[str, VelocityLimits] = {}
     for quantity in SMOOTHED:
-        maxima = [
-            reached(channel.time, channel.measured, angle=False)
-            for channel in fit.channels
-            if channel.quantity == quantity
-        ]
-        observed = Reached(*map(max, zip(*maxima, strict=True))) if maxima else Reached(0.0, 0.0, 0.0)
-        if quantity not in numbers and quantity != "yaw_rate":
-            yield Reached(0.0, 0.0, 0.0), Met(True, True, True)
+        if quantity not in quantities and quantity != "yaw_rate":
+            limits[quantity] = VelocityLimits(Reached(0.0, 0.0, 0.0), Met(True, True, True))
             continue
-        limit = Reached(math.inf, math.inf, math.inf)
+        observed = _observed(fit, quantity)
         if TWIST in model.accepts:
-            limit = reachable(model, fit.parameters, quantity, observed.value, speed)
-        elif quantity in numbers:
-            known = (numbers[quantity][name] for name in Reached._fields)
-            limit = Reached(*(math.inf if number is None else number.value for number in known))
-        turns_by_driving = quantity == "yaw_rate" and steers(model, fit.parameters)
-        lower = Met(
-            *(
-                least < most or (math.isfinite(least) and not turns_by_driving)
-                for least, most in zip(limit, observed, strict=True)
-            )
-        )
-        result = Reached(*(a if met else b for a, b, met in zip(limit, observed, lower, strict=True)))
-        if quantity == "v_x" and steers(model, fit.parameters):
-            speed = result.value
-        yield result, lower
+            speed = limits["v_x"].maxima.value if quantity == "yaw_rate" and steered else 0.0
+            most = reachable(model, fit.parameters, quantity, observed.value, speed)
+        elif quantity == "v_x":
+            most = Reached(*(written_limit(fit, quantity, name) for name in Reached._fields))
+        else:
+            most = Reached(math.inf, math.inf, math.inf)
+        lower_one = quantity == "yaw_rate" and steered
+        pairs = list(zip(most, observed, strict=True))
+        met = Met(*(limit < top or (math.isfinite(limit) and not lower_one) for limit, top in pairs))
+        maxima = Reached(*(limit if is_met else top for (limit, top), is_met in zip(pairs, met, strict=True)))
+        limits[quantity] = VelocityLimits(maxima, met)
+    return limits
 
 
-def number_or_unknown(number: Estimate | None) -> str:
-    """The value of an estimate, or that there is none, as in a parameter file."""
-    return "# not determined" if number is None or not math.isfinite(number.value) else f"{number.value:.4f}"
+def _observed(fit: VehicleFit, quantity: str) -> Reached:
+    """The maxima of a quantity in all recordings; 0 if it was not measured."""
+    channels = (channel for channel in fit.channels if channel.quantity == quantity)
+    maxima = [reached(channel.time, channel.measured, angle=quantity == "steering") for channel in channels]
+    return Reached(*map(max, zip(*maxima, strict=True))) if maxima else Reached(0.0, 0.0, 0.0)
+
+
+def written_limit(fit: VehicleFit, quantity: str, stage: str) -> float:
+    """A limit of the parameter file; infinite without one."""
+    number = _written(fit, quantity, stage)
+    return number.value if number is not None and 0.0 < number.value < NO_LIMIT else math.inf
 
 
 def exports() -> dict[str, Callable[[VehicleFit], Iterable[str]]]:

@@ -18,7 +18,7 @@ from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH, Estimate, noise
 from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.observed import geometry_of, steers
-from vds_gz.tools.study.identify.problem.parameters import is_steering, value_of, with_numbers
+from vds_gz.tools.study.identify.problem.parameters import actuator_of, is_steering, value_of, with_numbers
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup, requested_by
 from vds_gz.tools.study.identify.problem.segment_model import Experiment
 from vds_gz.tools.study.identify.problem.unknowns import WHEELS
@@ -331,11 +331,10 @@ def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: N
         actuation = setup.actuators.get(actuator, ActuatorStages())
         return {stage: numbers.get(name) for stage, name in actuation.names.items() if STAGES[stage].of_axis}
 
-    steerings = [name for name in setup.actuators if is_steering(name)] if steers(setup.family.model, vehicle) else []
-    angles = {"steering": steerings[:1], "yaw_rate": steerings[:1], "v_y": steerings[-1:]}.get(quantity, [])
+    followed = actuator_of(quantity, setup.actuators, steered=steers(setup.family.model, vehicle))
     effective = getattr(vehicle, EFFECTIVE_TRACK.name, 0.0)
     turning = value_of(vehicle, "track") / effective if effective else 1.0  # yaw rate per that of the wheels
-    estimated = numbers_of(*(angles or ["drive"]))
+    estimated = numbers_of(followed)
     if quantity == "steering":
         estimated["fall"] = estimated.get("rise")
     elif quantity == "yaw_rate":

@@ -162,8 +162,9 @@ def write_report(folder: Path, log: str, fit: VehicleFit, written: Sequence[Over
     for more in recordings_needed(fit.numbers, named(fit.model, list(fit.numbers))):
         page.text(f"Poorly determined: {more}.")
     for name, export in exports().items():
-        page.heading(f"For {name.capitalize()}")
-        page.table((), [(line,) for line in export(fit)])
+        if lines := list(export(fit)):
+            page.heading(f"For {name.capitalize()}")
+            page.table((), [(line,) for line in lines])
     page.write({"log": log, **_content(fit)})
 
 

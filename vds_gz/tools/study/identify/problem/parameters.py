@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -88,6 +88,13 @@ def _of_group(parameters: ParameterGroup, stages: ActuatorStages) -> ActuatorSta
 def is_steering(actuator: str) -> bool:
     """Whether an actuator is a steering, by its name."""
     return actuator.startswith("steering")
+
+
+def actuator_of(quantity: str, actuators: Iterable[str], *, steered: bool) -> str:
+    """The actuator that a quantity follows; the yaw rate of a vehicle that steers follows its first steering."""
+    steerings = [name for name in actuators if is_steering(name)] if steered else []
+    angles = {"steering": steerings[:1], "yaw_rate": steerings[:1], "v_y": steerings[-1:]}.get(quantity, [])
+    return angles[0] if angles else "drive"
 
 
 def _in_order(actuator: ActuatorStages) -> ActuatorStages:
