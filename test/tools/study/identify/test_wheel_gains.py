@@ -263,8 +263,9 @@ def test_all_geometry_with_wheel_gains_excludes_the_diameter():
 
 def test_the_command_line_prints_the_diameter_of_each_wheel(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    signals = recorded(CASES["indoor_robot"], 1, duration=12.0)
+    signals = recorded(CASES["indoor_robot"], 1, wheels=True, duration=12.0)
     columns = {f"{name}_command": one for name, one in signals.commanded.items()} | signals.measured
+    columns |= {f"{channel.joint}_velocity": channel.series for channel in signals.further}
     time = signals.measured["v_x"].time
     rows = [time, *(column.value[np.searchsorted(column.time, time, side="right") - 1] for column in columns.values())]
     header = ",".join(["time", *columns])
