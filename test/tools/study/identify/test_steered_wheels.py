@@ -14,10 +14,12 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import TWIST, Command
 from vds_gz.core.vehicle.schedule import command_records
 from vds_gz.programs.commandlog.profiles import limits_of, make
+from vds_gz.tools.study.compare.sources import simulate
 from vds_gz.tools.study.identify.identification import checked_recordings, identify
 from vds_gz.tools.study.identify.problem.observed import geometry_of, observed
 from vds_gz.tools.study.identify.problem.parameters import actuations
 from vds_gz.tools.study.identify.problem.references import reference_ranges
+from vds_gz.tools.study.identify.problem.unknowns import set_up
 from vds_gz.tools.study.offline.offline_replay import Replay
 from vds_gz.tools.study.offline.replay_bag import write_mcap
 from vds_gz.tools.study.reading.bag import read_signals
@@ -150,6 +152,16 @@ def test_a_single_turn_in_a_long_recording_moves_the_modules():
     turned = ranges["steering_front_left"].highest
     assert turned == pytest.approx(np.arctan2(0.4 * vehicle.module_x[0], 1.0 - 0.4 * vehicle.module_y[0]))
     assert ranges["steering_front_left"].lowest == 0.0
+
+
+def test_a_rear_axle_that_alone_moves_is_excited():
+    parameters = load_parameters("four_wheel_steering_robot")
+    log = make("steps", limits_of(parameters), duration=6.0, ackermann=True, both_axles=True)
+    commands = tuple(command._replace(speed=1.0, front_steering_angle=0.0) for command in log.commands)
+    recordings = checked_recordings([simulate(replace(log, commands=commands), parameters)], parameters)
+    setup = set_up(recordings, vehicle=parameters, wheel_base=None, fit=(), priors={})
+    assert setup.moves
+    assert setup.excited == ["steering_rear"]
 
 
 def test_a_mean_of_steering_angles_is_left_out_with_a_finding(tmp_path):

@@ -166,7 +166,8 @@ class Setup:
         values = [channel.series.value for channel in self.all_channels]
         ranges = [float(np.ptp(np.percentile(value, (1.0, 99.0)))) for value in values]
         moves = any(spread >= NOISE_RANGE * noise(value) + 1e-9 for spread, value in zip(ranges, values, strict=True))
-        return moves and any(self._changes(field, 1e-9) for field in (*FIELDS.values(), "target_acceleration"))
+        fields = (*FIELDS.values(), COMMANDED["rear_steering"], "target_acceleration")
+        return moves and any(self._changes(field, 1e-9) for field in fields)
 
     def reaches_zero(self, quantity: str) -> bool:
         """Whether the commands of a quantity, those of :meth:`_driven`, come near 0 or change their sign."""
