@@ -390,6 +390,19 @@ def test_modules_drive_where_all_wheels_roll(adopted):
     assert adopted(text, more=hinges, joints={}).vehicle.yaw == pytest.approx(0.8)
 
 
+def test_tilted_hinges_are_no_modules(adopted):
+    text, hinges = modules(SQUARE, stop=1e16, axis="0 0.5 0.866")
+    with pytest.raises(VdsGzError, match=r"hinge 'm0_hinge' has the axis 0 0\.5 0\.866; .* are vertical"):
+        adopted(text, more=hinges, joints={})
+
+
+def test_wheels_on_hinges_that_nothing_moves_are_casters(adopted):
+    text, hinges = modules(SQUARE, stop=1e16)
+    for_wheels = text.replace(str([f"m{k}_hinge" for k in range(4)]), "[m0_wheel]")
+    with pytest.raises(VdsGzError, match="moves only wheels below hinges that turn freely, as casters do: m0_wheel"):
+        adopted(for_wheels, more=hinges, joints={})
+
+
 def test_modules_whose_wheels_roll_in_different_directions_are_refused(adopted):
     text, hinges = modules(SQUARE, stop=1e16)
     turned = hinges.replace('rpy="0 0 0.0"', 'rpy="0 0 0.9"', 1)

@@ -110,7 +110,12 @@ def _check_stops(hinges: Sequence[StructureJoint]) -> None:
 
 
 def _check_module(hinge: StructureJoint, wheel: RobotWheel) -> None:
-    """Refuse a wheel that does not stand below its hinge, or that does not roll ahead at angle 0."""
+    """Refuse a tilted hinge, and a wheel that does not stand below its hinge or does not roll ahead at angle 0."""
+    if abs(float(hinge.axis @ geometry.UP)) < 1.0 - geometry.ASKEW:
+        hinge.tag.fail(
+            f"hinge '{hinge.name}' has the axis {geometry.axis_text(hinge.axis)}; hinges of the model 'swerve' are "
+            "vertical: 0 0 1"
+        )
     apart = wheel.centre - hinge.position
     beside = float(np.linalg.norm(apart - (apart @ hinge.axis) * hinge.axis))
     if beside > geometry.NEAR:
@@ -120,8 +125,8 @@ def _check_module(hinge: StructureJoint, wheel: RobotWheel) -> None:
             "y of the wheel are 0 in the hinge's link"
         )
     if abs(float(wheel.joint.axis @ geometry.LEFT)) < 1.0 - geometry.ASKEW:
-        shown = " ".join(f"{part:.3g}" for part in np.round(wheel.joint.axis, 4) + 0.0)
         wheel.joint.tag.fail(
-            f"wheel '{wheel.joint.name}' has the axis {shown} at angle 0 of hinge '{hinge.name}'; at angle 0 all "
-            "wheels must roll ahead, each about a lateral axis: turn the pose of the hinge"
+            f"wheel '{wheel.joint.name}' has the axis {geometry.axis_text(wheel.joint.axis)} at angle 0 of hinge "
+            f"'{hinge.name}'; at angle 0 all wheels must roll ahead, each about a lateral axis: turn the pose of the "
+            "hinge"
         )

@@ -176,7 +176,7 @@ def directions(structure: Structure, joints: Mapping[str, Sequence[str]]) -> lis
         for name in names:
             axis = structure.joints[name].axis
             along = float(axis @ (UP if steers else LEFT))
-            shown = " ".join(f"{part:.3g}" for part in np.round(axis, 4) + 0.0)
+            shown = axis_text(axis)
             if along < -0.7:
                 wrong = "positive angles steer it to the right" if steers else "positive speeds roll it backward"
                 findings.append(f"joint '{name}': its axis is {shown}: {wrong}, also with the robot's own drive")
@@ -194,6 +194,11 @@ def directions(structure: Structure, joints: Mapping[str, Sequence[str]]) -> lis
                 f"joint '{joints[left][0]}' is a left one and stands at the right, also with the robot's own drive"
             )
     return findings
+
+
+def axis_text(axis: Array) -> str:
+    """A unit vector for a message."""
+    return " ".join(f"{part:.3g}" for part in np.round(axis, 4) + 0.0)
 
 
 def stop_of(hinges: Sequence[StructureJoint]) -> float | None:

@@ -29,6 +29,12 @@ def of_joints(
     swivels = [joint for joint in free if joint.name not in steering]
     casters = {joint.name for swivel in swivels for joint in geometry.steered_below(structure, swivel)}
     wheels = [named for named in driven if named.joint not in casters]
+    if not wheels and driven:
+        tag.fail(
+            f"{what} moves only wheels below hinges that turn freely, as casters do: "
+            f"{listed(named.joint for named in driven)}. Wheels must be fixed to the body, or below hinges with stops; "
+            "three to eight of them may each have a free hinge if that is moved too"
+        )
     if not wheels:
         tag.fail(f"{what} moves no wheel; a drive must have one")
     drive = _of_places("ackermann" if hinges else "differential", what, tag, {})
