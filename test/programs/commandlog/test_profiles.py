@@ -45,6 +45,14 @@ def test_an_eight_turns_a_vehicle_with_two_steered_axles_once(changes, both_axle
     assert s.yaw_rate * limits.circle(True, both_axles) == pytest.approx(2.0 * np.pi, rel=1e-6)
 
 
+@pytest.mark.parametrize("preset", ["ackermann_car", "four_wheel_steering_robot"])
+def test_commands_beyond_the_limit_turn_the_vehicle_no_faster(preset):
+    parameters = load_parameters(preset)
+    beyond, within = limits_of(parameters, steering=1.0), limits_of(parameters)
+    assert beyond.steering == 1.0
+    assert beyond.circle(ackermann=True) == pytest.approx(within.circle(ackermann=True))
+
+
 def test_a_profile_moves_both_axles_independently_within_the_limit(tmp_path):
     path, preset = tmp_path / "log.csv", "four_wheel_steering_robot"
     options = ["--preset", preset, "--as", "four_wheel_steering", "--duration", "30", "-o", str(path)]

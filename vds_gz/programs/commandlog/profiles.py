@@ -32,8 +32,9 @@ CHIRP = 0.05, 2.0
 class Limits:
     """Maxima of a log's commands [m/s, m/s, rad/s, rad]; ``wheel_base`` [m] of a vehicle that steers.
 
-    ``rear_steering`` [rad] is for commands with the angles of both axles, ``rear_turned`` [rad] the angle of the rear
-    axle while an Ackermann command has its maximum.
+    ``rear_steering`` [rad] is for commands with the angles of both axles, ``front_limit`` [rad] the largest
+    angle that the front axle reaches, ``rear_turned`` [rad] that of the rear axle while an Ackermann command has its
+    maximum.
     """
 
     speed: float
@@ -42,12 +43,14 @@ class Limits:
     steering: float
     wheel_base: float
     rear_steering: float
+    front_limit: float = math.inf
     rear_turned: float = 0.0
 
     def circle(self, ackermann: bool, both_axles: bool = False) -> float:
         """Time of a full circle at 60 % of the speed with maximum turning [s]."""
         rear = 0.0 if both_axles else self.rear_turned
-        bend = abs(math.tan(self.steering) - math.tan(rear)) / self.wheel_base
+        front = min(self.steering, self.front_limit)
+        bend = abs(math.tan(front) - math.tan(rear)) / self.wheel_base
         rate = 0.6 * self.speed * bend if ackermann else self.yaw_rate
         return 2.0 * math.pi / max(rate, 1e-3)
 
@@ -207,7 +210,8 @@ def limits_of(
         known, geometry = model.limits(parameters.vehicle), model.geometry(parameters.vehicle)
     speed = speed or known.speed or SPEED
     front, rear = steering or known.steering or STEERING, steering or known.rear_steering or STEERING
-    turned = geometry.rear_ratio * min(front, known.steering or front)
+    front_limit = known.steering or math.inf
+    turned = geometry.rear_ratio * min(front, front_limit)
     default_lateral = 0.5 * speed if geometry.holonomic else 0.0
     return Limits(
         speed,
@@ -216,5 +220,6 @@ def limits_of(
         front,
         geometry.wheel_base or WHEEL_BASE,
         rear,
+        front_limit,
         max(-known.rear_steering, min(turned, known.rear_steering)),
     )
