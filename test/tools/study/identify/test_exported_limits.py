@@ -142,3 +142,12 @@ def test_a_maximum_that_is_no_limit_is_named():
     values, note = lines_of("differential", DifferentialParameters(drive_actuators=drive))["max_velocity"]
     assert values["v_x"] == pytest.approx(SPEED, rel=0.02)
     assert note == "  # observed, no limit was met: v_x, yaw_rate"
+
+
+def test_a_lag_is_no_limit_of_the_acceleration():
+    drive = DriveParameters(dead_time=0.1, time_constant=0.07, max_velocity=0.5, max_acceleration=0.0)
+    numbers = lines_of("differential", DifferentialParameters(drive_actuators=drive))
+    assert numbers["max_velocity"] == ({"v_x": 0.5, "v_y": 0.0, "yaw_rate": pytest.approx(0.833)}, "")
+    values, note = numbers["max_accel"]
+    assert values["v_x"] == pytest.approx(0.5 * SPEED, rel=0.02)
+    assert note == "  # observed, no limit was met: v_x, yaw_rate"

@@ -110,7 +110,7 @@ def test_every_measurement_is_a_channel_and_commands_are_not(tmp_path):
     ], "odom's twist is that of twist_actual, wheel_odom's pose that of odom, and its yaw rate and the IMU's are theirs"
     assert signals.sources == dict.fromkeys(("v_x", "v_y", "yaw_rate"), "/twist_actual") | {"steering": "/joint_states"}
     assert signals.findings[0] == (
-        "commands '/ackermann_cmd', velocities '/twist_actual', steering '/joint_states', "
+        "topics: commands '/ackermann_cmd', velocities '/twist_actual', steering '/joint_states', "
         "also measured '/odom', '/wheel_odom'"
     ), "further channels of the main topics are not named again"
     assert channels["steering"].series.value == pytest.approx([0.2] * 30), "the mean of the hinges"
@@ -132,7 +132,7 @@ def test_a_single_hinge_is_the_steering_even_without_velocities(tmp_path):
     }
     signals = read_signals(write(tmp_path / "bag", topics, makers))
     assert [channel.name for channel in signals.channels] == ["steering", "joint_states fixed_wheel_joint"]
-    assert signals.findings[0] == "commands '/ackermann_cmd', velocities 'none', steering '/joint_states'"
+    assert signals.findings[0] == "topics: commands '/ackermann_cmd', steering '/joint_states'"
 
 
 @needs_autoware
@@ -194,7 +194,7 @@ def test_the_only_topic_with_velocities_is_the_main_one_whatever_its_name(tmp_pa
     }
     signals = read_signals(write(tmp_path / "bag", topics, makers))
     assert signals.sources["v_x"] == "/robot/state_of_wheels"
-    assert signals.findings[0].endswith("velocities '/robot/state_of_wheels', steering 'none'")
+    assert signals.findings[0].endswith("velocities '/robot/state_of_wheels'")
     assert {"v_x", "yaw_rate"} <= signals.measured.keys()
 
 

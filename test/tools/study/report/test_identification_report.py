@@ -126,7 +126,22 @@ def test_every_number_that_is_written_is_a_row_of_the_table(case, tmp_path_facto
     for word in named(fit.model, different):
         value, note = rows[word.axis, word.label]
         unlimited = note.startswith("reached") and after[word.name] == 0.0
-        assert value == word.written(after[word.name]) or (value == "not met" and unlimited), word.name
+        shown = word.estimate(number) if (number := fit.numbers.get(word.name)) else word.written(after[word.name])
+        assert value == shown or (value == "not met" and unlimited), word.name
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "interval"),
+    [
+        (Estimate(0.07147, 0.04182, 0.1012), 0.071, "0.041 to 0.102"),
+        (Estimate(0.31, 0.3099, 0.3101), 0.31, "0.3099 to 0.3101"),
+        (Estimate(1234.6, 1200.0, 1300.0), 1230.0, "1200 to 1300"),
+        (Estimate(0.2, 0.2, 0.2), 0.2, "0.2 to 0.2"),
+        (Estimate(0.3, 0.1, math.inf), 0.3, "0.1 to inf"),
+    ],
+)
+def test_numbers_have_no_more_digits_than_their_intervals(number, value, interval):
+    assert (number.shown, number.interval) == (value, interval)
 
 
 def test_a_prediction_stands_beside_simpler_explanations(fit):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 import numpy as np
 
@@ -24,6 +25,9 @@ USEFUL = 0.5
 #: A parameter is well determined if its interval extends at most this part of it to either side; a time also if it
 #: extends at most this far [s].
 CERTAIN, CERTAIN_TIME = 0.25, 0.02
+
+#: Maximum number of digits after the first one.
+MOST_DIGITS = 5
 
 #: Window of the median filter; it removes up to two outliers in a row.
 SPIKE_WINDOW = 5
@@ -47,9 +51,21 @@ class Estimate:
     high: float
 
     @property
+    def shown(self) -> float:
+        """The value to two digits of the interval's width; further digits say nothing."""
+        return float(self._rounded(self.value, ROUND_HALF_EVEN))
+
+    @property
     def interval(self) -> str:
-        """The interval in words."""
-        return ends(self.low, self.high)
+        """The interval in words, as :attr:`shown`; its ends are rounded outwards."""
+        return ends(float(self._rounded(self.low, ROUND_FLOOR)), float(self._rounded(self.high, ROUND_CEILING)))
+
+    def _rounded(self, value: float, direction: str) -> Decimal:
+        width, largest = self.high - self.low, max(abs(self.low), abs(self.high))
+        if not 0.0 < width < math.inf or not math.isfinite(value):
+            return Decimal(repr(value))
+        place = max(math.floor(math.log10(width)) - 1, math.floor(math.log10(largest)) - MOST_DIGITS)
+        return Decimal(repr(value)).quantize(Decimal(1).scaleb(place), direction)
 
     def times(self, factor: float) -> Estimate:
         """The estimate of a positive multiple."""

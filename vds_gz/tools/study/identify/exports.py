@@ -184,7 +184,14 @@ def velocity_limits(fit: VehicleFit) -> dict[str, VelocityLimits]:
             most = Reached(math.inf, math.inf, math.inf)
         lower_one = quantity == "yaw_rate" and steered
         pairs = list(zip(most, observed, strict=True))
-        met = Met(*(limit < top or (math.isfinite(limit) and not lower_one) for limit, top in pairs))
+        rise = _has_limit(fit, quantity, "rise")  # a deceleration without a limit has that of the acceleration
+        limited = Met(rise, rise or _has_limit(fit, quantity, "fall"), value=True)
+        met = Met(
+            *(
+                limit < top or (math.isfinite(limit) and has_limit and not lower_one)
+                for (limit, top), has_limit in zip(pairs, limited, strict=True)
+            )
+        )
         maxima = Reached(*(limit if is_met else top for (limit, top), is_met in zip(pairs, met, strict=True)))
         limits[quantity] = VelocityLimits(maxima, met)
     return limits
@@ -193,8 +200,16 @@ def velocity_limits(fit: VehicleFit) -> dict[str, VelocityLimits]:
 def _observed(fit: VehicleFit, quantity: str) -> Reached:
     """The maxima of a quantity in all recordings; 0 if it was not measured."""
     channels = (channel for channel in fit.channels if channel.quantity == quantity)
-    maxima = [reached(channel.time, channel.measured, angle=quantity == "steering") for channel in channels]
+    maxima = [reached(channel.time, channel.measured, angle=False) for channel in channels]
     return Reached(*map(max, zip(*maxima, strict=True))) if maxima else Reached(0.0, 0.0, 0.0)
+
+
+def _has_limit(fit: VehicleFit, quantity: str, stage: str) -> bool:
+    """Whether a parameter of the file limits the acceleration of a velocity, which a lag alone bounds too."""
+    actuators = actuations(fit.parameters)
+    followed = actuator_of(quantity, actuators, steered=steers(models()[fit.model], fit.parameters))
+    stages = [actuators[name] for name in (followed, "turn" if quantity == "yaw_rate" else "body") if name in actuators]
+    return any(0.0 < value_of(fit.parameters, name) < NO_LIMIT for actuator in stages if (name := actuator[stage]))
 
 
 def written_limit(fit: VehicleFit, quantity: str, stage: str) -> float:

@@ -59,7 +59,7 @@ class ParameterLabel:
 
     def estimate(self, number: Estimate) -> str:
         """The value of an estimate with its unit; 0 if it is negligible beside its interval."""
-        return self.with_unit(number.value if abs(number.value) > NOTHING * (number.high - number.low) else 0.0)
+        return self.with_unit(number.shown if abs(number.value) > NOTHING * (number.high - number.low) else 0.0)
 
 
 def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) -> list[ParameterLabel]:
@@ -124,7 +124,7 @@ def noise_words(channel: Channel) -> str:
         return f"no noise above {channel.noise:.1g} {channel.unit}"
     words = f"noise {channel.noise:.3g} {channel.unit}"
     if channel.outliers:
-        words += f", {channel.outliers} outliers"
+        words += f", {channel.outliers} outlier{'s' if channel.outliers > 1 else ''}"
     return words
 
 

@@ -130,10 +130,11 @@ def read_bag(
     roles = {topic: _role(role, topics.get(topic)) for topic, role in roles.items()}
     recording = _recording(roles, topics)
     named = {role: topic for topic, role in roles.items()}
-    main = f"velocities '{named.get('velocity', 'none')}', steering '{named.get('steering', 'none')}'"
+    words = {"command": "commands", "velocity": "velocities", "steering": "steering"}
+    main = ", ".join(f"{what} '{named[role]}'" for role, what in words.items() if role in named)
     further = sorted({channel.source for channel in recording.further if not roles[channel.source]})
     also = f", also measured {', '.join(map(repr, further))}" if further else ""
-    recording.findings[:0] = [f"commands '{named['command']}', {main}{also}", *findings]
+    recording.findings[:0] = [f"topics: {main}{also}", *findings]
     return recording
 
 

@@ -141,11 +141,11 @@ def fit_rows(fit: VehicleFit, written: Sequence[Override]) -> Iterator[tuple[str
             yield word.axis, word.label, "not determined", ""
     hold = fit.command_hold
     if hold.timeout is not None:
-        yield "commands", "time-out", f"{hold.timeout.value:.4g} s", hold.timeout.interval
+        yield "commands", "time-out", f"{hold.timeout.shown:.4g} s", hold.timeout.interval
     elif hold.endless:
         yield "commands", "time-out", "none: the last one holds", hold.moved_on
     for channel in fit.channels:
-        yield "residual", fit.title(channel), f"{channel.residual:.4g} {channel.unit}", noise_words(channel)
+        yield "residual", fit.title(channel), f"{channel.residual:.3g} {channel.unit}", noise_words(channel)
 
 
 def write_report(folder: Path, log: str, fit: VehicleFit, written: Sequence[Override]) -> None:
