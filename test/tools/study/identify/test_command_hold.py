@@ -64,6 +64,28 @@ def test_slow_robots_do_not_shift_the_time_out(drive):
     assert command_hold([driven(robot(0.5, **drive), commands, end)]).timeout.value == pytest.approx(0.5, abs=0.1)
 
 
+@pytest.mark.parametrize("dead_time", [0.2, 1.0])
+def test_commands_that_are_repeated_rarely_are_no_starts(dead_time):
+    """Commands at 3 Hz, and the last one times out when the recording ends."""
+    time = 0.3 * np.arange(130)
+    commands = list(zip(time, 0.5 * np.sign(np.sin(time)), 0.3 * np.sin(0.167 * time), strict=True))
+    hold = command_hold([driven(robot(1.0, dead_time=dead_time), commands, 40.0)])
+    assert (hold.timeout, hold.endless) == (None, False)
+    assert hold.least < 1.0
+
+
+@pytest.mark.parametrize("timeout", [0.25, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_quick_events_and_late_robots_give_no_wrong_time_out(timeout, seed):
+    random, commands, end = np.random.default_rng(seed), [], 0.5
+    while end < 45.0:
+        commands.append((end, random.choice([0.0, 0.5, -0.5, 0.3]), random.choice([0.0, 0.6, -0.6])))
+        end += random.uniform(0.2, 1.5)
+    hold = command_hold([driven(robot(timeout, dead_time=0.6, max_acceleration=0.5), commands, end)])
+    assert not hold.endless
+    assert hold.timeout is None or hold.timeout.low - INTERVAL < timeout < hold.timeout.high + INTERVAL
+
+
 @pytest.mark.parametrize("rare", [True, False])
 def test_a_robot_that_holds_its_last_command_is_recognised(rare):
     commands, end = events() if rare else bursts(3.0, stop=True)

@@ -7,8 +7,10 @@ commands to stop, or else at commands to start.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from vds_gz.core.arrays import Array, Flags
 from vds_gz.core.vehicle.command import KINDS, MEASURES
 from vds_gz.core.vehicle.schedule import Records
 from vds_gz.tools.study.identify.estimates import SPIKE_WINDOW, Estimate, noise
+from vds_gz.tools.study.identify.recording_faults import AFTER_COMMAND, relation
 from vds_gz.tools.study.recording import COMMANDED, Commands, Recording, Series
 
 #: The parameter that says how long a vehicle follows its last command.
@@ -33,6 +36,10 @@ CLEAR, NOISE = 0.2, 5.0
 
 #: Before a stop the motion of this time counts too [s], unless its command was larger by the factor.
 BEFORE, LARGER = 0.5, 1.5
+
+#: A stop counts if the commands of this time before [s] were equal but for the factor. A change of commands counts if
+#: those of this time before and after it were equal.
+SETTLED, DIFFERENT = 1.0, 1.2
 
 #: Motion below the first part of its level before is a stop, and above the second part it still moves.
 STOPPED, MOVING = 0.2, 0.35
@@ -57,6 +64,10 @@ USUAL = 1.0
 #: Decimal places of a time-out [s].
 DIGITS = 2
 
+#: A time-out, or that there is none, is doubtful if one that is longer or shorter by these factors leaves less than the
+#: part of the unexplained motion.
+OTHERS, LESS = (0.25, 0.5, 0.7, 1.4), 0.95
+
 
 @dataclass(frozen=True, slots=True)
 class CommandHold:
@@ -77,7 +88,7 @@ class CommandHold:
     @property
     def endless(self) -> bool:
         """Whether the vehicle followed a command for longer than any usual time-out."""
-        return self.timeout is None and self.least > USUAL
+        return self.timeout is None and self.least > (1.0 + TOLERANCE) * USUAL
 
     @property
     def moved_on(self) -> str:
@@ -102,7 +113,46 @@ class _Fall(NamedTuple):
 
 
 def command_hold(recordings: Sequence[Recording]) -> CommandHold:
-    """How long a vehicle follows its last command, by all its recordings."""
+    """How long a vehicle follows its last command, by all its recordings.
+
+    Delays that differ between motions may shift a time-out, so it must explain the whole motion too.
+    """
+    hold = _by_pauses(recordings)
+    if hold.timeout is None and not hold.endless:
+        return hold
+    known, usual = (math.inf, hold.least) if hold.timeout is None else (hold.timeout.value, hold.timeout.value)
+    unexplained = {
+        timeout: _unexplained(recordings, timeout) for timeout in (known, *(factor * usual for factor in OTHERS))
+    }
+    best = min(unexplained, key=lambda timeout: unexplained[timeout])
+    if unexplained[best] >= LESS * unexplained[known]:
+        return hold
+    seen = hold.moved_on if hold.timeout is None else f"stopped within {known:.2g} s"
+    return CommandHold(
+        contradiction=f"after its last command it {seen}, but a time-out of {best:.2g} s explains its motion better"
+    )
+
+
+def _unexplained(recordings: Sequence[Recording], timeout: float) -> float:
+    """The part of the motion that commands with a time-out do not explain, as the mean of all speeds."""
+    parts = []
+    for recording in recordings:
+        timed, end = _with_stops(recording, timeout), float(recording.commands.time[-1]) + AFTER_COMMAND
+        for name in SPEEDS:
+            if not _is_usable(recording, name):
+                continue
+            measured, commands = recording.measured[name], timed[name]
+            during, known = measured.time <= end, commands.time < end  # the same samples for all time-outs
+            values = commands.value[known]
+            held = Series(np.append(commands.time[known], end), np.append(values, values[-1]))
+            match = relation(held, Series(measured.time[during], measured.value[during]), 0.0, AFTER_COMMAND, held=True)
+            if match is not None:
+                parts.append(match.unexplained)
+    return float(np.mean(parts)) if parts else 0.0
+
+
+def _by_pauses(recordings: Sequence[Recording]) -> CommandHold:
+    """How long a vehicle follows its last command, by its pauses alone."""
     pauses = [pause for recording in recordings for pause in _pauses(recording)]
     moving = [pause for pause in pauses if np.isnan(pause.stopped) and pause.least > 0.0]
     least = max((pause.least for pause in moving), default=0.0)
@@ -128,15 +178,18 @@ def with_known_commands(recording: Recording, hold: CommandHold) -> Recording:
     """The recording with a command to stop at each time-out, and with the time for which its commands hold."""
     if hold.timeout is None:
         return replace(recording, hold_time=(1.0 + TOLERANCE) * hold.pause)
+    return replace(recording, commanded=_with_stops(recording, hold.timeout.value), hold_time=hold.timeout.value)
+
+
+def _with_stops(recording: Recording, timeout: float) -> dict[str, Series]:
+    """The commands with one to stop at each time-out [s]."""
     commands = recording.commands
-    age = np.diff(commands.time, append=np.inf)
-    expires = (age > hold.timeout.value) & ~neutral(commands.records)
-    stops = commands.time[expires] + hold.timeout.value
-    commanded = {
-        quantity: _inserted(series, stops) if quantity in SPEEDS else series
+    expires = (np.diff(commands.time, append=np.inf) > timeout) & ~neutral(commands.records)
+    stops = commands.time[expires] + timeout
+    return {
+        quantity: _inserted(series, stops) if quantity in SPEEDS and np.isfinite(timeout) else series
         for quantity, series in recording.commanded.items()
     }
-    return replace(recording, commanded=commanded, hold_time=hold.timeout.value)
 
 
 def neutral(records: Records) -> Flags:
@@ -179,8 +232,8 @@ def _pauses(recording: Recording) -> Iterator[_Pause]:
 
 def _is_usable(recording: Recording, quantity: str) -> bool:
     """Whether a speed was commanded and measured."""
-    measured = recording.measured.get(quantity)
-    return quantity in recording.commanded and measured is not None and len(measured.time) >= SPIKE_WINDOW
+    commanded, measured = recording.commanded.get(quantity), recording.measured.get(quantity)
+    return bool(commanded and len(commanded.time) and measured and len(measured.time) >= SPIKE_WINDOW)
 
 
 class _CommandedChange(NamedTuple):
@@ -214,6 +267,8 @@ class _AxisMotion:
         fall = self._fall(float(self._time[k]), end, sign)
         if fall is None or not (self._changes or np.isnan(fall.time)):
             return  # the usual lag depends on whether commands time out
+        if not np.isnan(fall.time) and self._differs_before(k):
+            return
         delay, half = self._usual_delays(fall.level)
         last = float(self._at[np.searchsorted(self._at, end) - 1])
         begin = float(self._time[k])
@@ -221,9 +276,17 @@ class _AxisMotion:
 
     def _is_larger_before(self, k: int) -> bool:
         """Whether the command shortly before asked for a faster motion, or for one in the other direction."""
-        recent = self._commanded[np.searchsorted(self._time, self._time[k] - BEFORE) : k]
-        ratio = recent / self._commanded[k]
+        ratio = self._recent(k, BEFORE) / self._commanded[k]
         return bool(np.any((ratio > LARGER) | (ratio < 0.0)))
+
+    def _differs_before(self, k: int) -> bool:
+        """Whether a command before asked for another motion, whose end may show in the pause after this one."""
+        ratio = self._recent(k, SETTLED) / self._commanded[k]
+        return bool(np.any((ratio > DIFFERENT) | (ratio < 1.0 / DIFFERENT)))
+
+    def _recent(self, k: int, before: float) -> Array:
+        """The commands in some time [s] before one."""
+        return self._commanded[np.searchsorted(self._time, self._time[k] - before) : k]
 
     def _fall(self, begin: float, end: float, sign: float) -> _Fall | None:
         """How a motion ends after a time; None if it shows neither standstill nor motion."""
@@ -247,11 +310,13 @@ class _AxisMotion:
         stops: list[_CommandedChange] = []
         starts: list[_CommandedChange] = []
         long = np.diff(self._time) > SHORTEST
-        first = np.flatnonzero(np.r_[True, long | (np.diff(self._commanded) != 0.0)])
+        first = np.flatnonzero(self._starts_anew(long))
         for k, following in zip(first, [*first[1:], len(self._time)], strict=True):
             begin, sign = float(self._time[k]), float(np.sign(self._commanded[k]))
             paused = following < len(self._time) and long[following - 1] and following - k > 1
             end = float(self._time[following - 1] if paused else np.append(self._time, self._at[-1])[following])
+            if end - begin < SETTLED or np.any(self._recent(k, SETTLED) != self._commanded[k - 1]):
+                continue
             if sign:
                 starts += self._rise(begin, end, sign)
             elif k and self._commanded[k - 1]:
@@ -260,6 +325,14 @@ class _AxisMotion:
                     stops.append(_CommandedChange(fall.level, fall.time - begin, fall.time - begin))
         return stops, starts
 
+    def _starts_anew(self, long: Flags) -> Flags:
+        """Whether each command changes the speed, also because the vehicle stopped in a long interval before it."""
+        anew: Flags = np.r_[True, np.diff(self._commanded) != 0.0]
+        for k in np.flatnonzero(long & ~anew[1:] & (self._commanded[1:] != 0.0)):
+            fall = self._fall(float(self._time[k]), float(self._time[k + 1]), float(np.sign(self._commanded[k])))
+            anew[k + 1] = fall is not None and not np.isnan(fall.time)
+        return anew
+
     def _rise(self, begin: float, end: float, sign: float) -> Iterator[_CommandedChange]:
         """A start from standstill."""
         first, stop = np.searchsorted(self._at, [begin, end])
@@ -267,10 +340,11 @@ class _AxisMotion:
         if len(value) < SPIKE_WINDOW or np.max(value) < self._least_level:
             return
         level = float(np.median(value[value >= STOPPED * np.max(value)]))
-        if level > self._least_level and value[0] < STOPPED * level:
+        if level > self._least_level and abs(value[0]) < STOPPED * level:
             begun, half = (float(time[int(np.argmax(value > part * level))]) - begin for part in (BEGUN, HALF))
             yield _CommandedChange(level, begun, half)
 
+    @cached_property
     def _lag(self) -> float:
         """The delay of the motion behind the commands at which both correlate best [s]."""
         mismatch = []
@@ -285,7 +359,7 @@ class _AxisMotion:
     def _usual_delays(self, level: float) -> tuple[float, float]:
         """Both delays of changes to or from about this level [s]; without any, the lag behind the commands."""
         if not self._changes:
-            return (lag := self._lag()), lag
+            return self._lag, self._lag
         nearest = sorted(self._changes, key=lambda change: abs(change.level - level))[:SIMILAR]
         delay, half = np.median([[change.delay, change.half] for change in nearest], axis=0).tolist()
         return delay, half
