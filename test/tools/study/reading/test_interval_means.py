@@ -51,3 +51,8 @@ def test_means_are_fitted_over_longer_times_and_the_pose_that_sums_them_is_not()
     true = np.interp(at + v_x.half, LATE, WAY) - np.interp(at - v_x.half, LATE, WAY)
     assert v_x.series.value == pytest.approx(true / (2.0 * v_x.half))
     assert np.mean(v_x.series.value) == pytest.approx(0.25, rel=0.03)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_constant_speed_at_uneven_times_is_no_mean():
+    assert names(Series(LATE[1:], np.full(399, 0.2))) == []

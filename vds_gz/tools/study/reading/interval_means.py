@@ -54,7 +54,9 @@ def _goes_against_intervals(series: Series) -> bool:
     if len(pairs) < FEWEST_MOVING:
         return False
     longer, faster = _growth(interval, pairs), _growth(speed, pairs)
-    return float(np.std(longer)) > UNEVEN and float(np.corrcoef(longer, faster)[0, 1]) < -AGAINST
+    if float(np.std(longer)) <= UNEVEN or not np.ptp(faster):
+        return False
+    return float(np.corrcoef(longer, faster)[0, 1]) < -AGAINST
 
 
 def _growth(values: Array, pairs: np.ndarray) -> Array:

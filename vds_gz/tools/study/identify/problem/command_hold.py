@@ -311,7 +311,7 @@ class _AxisMotion:
         starts: list[_CommandedChange] = []
         long = np.diff(self._time) > SHORTEST
         first = np.flatnonzero(self._starts_anew(long))
-        for k, following in zip(first, [*first[1:], len(self._time)], strict=True):
+        for k, following in zip(first.tolist(), [*first[1:].tolist(), len(self._time)], strict=True):
             begin, sign = float(self._time[k]), float(np.sign(self._commanded[k]))
             paused = following < len(self._time) and long[following - 1] and following - k > 1
             end = float(self._time[following - 1] if paused else np.append(self._time, self._at[-1])[following])
