@@ -22,8 +22,11 @@ from vds_gz.core.vehicle.differential import DIFFERENTIAL
 from vds_gz.core.vehicle.schedule import command_records
 from vds_gz.tools.fleet.sampled import Readings
 from vds_gz.tools.study.compare.sources import simulate
+from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.identification import identify
 from vds_gz.tools.study.identify.problem.observed import SIDED, SidedParameters
+from vds_gz.tools.study.identify.results import VehicleFit
+from vds_gz.tools.study.identify.wheel_calibration import with_wheel_gains
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series
 
 LEFT, RIGHT = 0.98, 1.03
@@ -148,6 +151,17 @@ def test_the_gain_of_the_yaw_rate_is_left_out_if_nothing_else_was_commanded():
     fit = identify(signals, vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
     assert any(finding.startswith("yaw_rate gain: taken as 1") for finding in fit.findings)
     assert fit.calibrations[GAINS[0]].value == pytest.approx(LEFT, rel=1e-3)
+
+
+def test_a_finding_says_that_the_yaw_rate_s_gain_and_the_effective_track_are_one_effect():
+    gains = dict.fromkeys(GAINS, Estimate(1.0, 0.99, 1.01))
+    rows = DifferentialParameters(effective_track=1.3), {"effective_track": Estimate(1.3, 1.2, 1.4)}
+    plain = VehicleFit("differential", *rows, {}, {}, (), (), ())
+    said = "yaw_rate gain and effective_track describe one effect"
+    for turning in (None, Estimate(0.92, 0.9, 0.94)):
+        calibrated = VehicleFit("differential", *rows, {**gains, "yaw_rate gain": turning}, {}, (), (), ())
+        findings = with_wheel_gains(plain, calibrated).findings
+        assert sum(finding.startswith(said) for finding in findings) == (turning is not None)
 
 
 @pytest.mark.slow

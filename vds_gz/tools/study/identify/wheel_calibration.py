@@ -13,7 +13,7 @@ from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.tools.study.identify.problem.parameters import value_of, with_numbers
 from vds_gz.tools.study.identify.problem.unknowns import ALL, GEOMETRY, WHEEL_GAINS, WHEELS
 from vds_gz.tools.study.identify.results import VehicleFit
-from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK
+from vds_gz.tools.study.identify.terms import COMMAND_GAIN, EFFECTIVE_TRACK
 
 #: The geometry that the gains of wheels change; other geometry follows from the motion alone.
 TRACKS = ("track", "track_fixed", "track_steered")
@@ -45,6 +45,12 @@ def with_wheel_gains(plain: VehicleFit, calibrated: VehicleFit) -> VehicleFit:
     if any(map(calibrations.get, WHEELS.values())):
         names = " and ".join(WHEELS.values())
         findings += (f"{names} calibrate odometry: the vehicle has one diameter, so parameters.yaml has neither",)
+    of_commands = f"yaw_rate {COMMAND_GAIN.name}"
+    if calibrations.get(of_commands) and numbers.get(effective):
+        findings += (
+            f"{of_commands} and {effective} describe one effect, the first beside the gains of wheels, the second in "
+            "parameters.yaml without them",
+        )
     return replace(
         plain,
         parameters=with_numbers(plain.parameters, values),
