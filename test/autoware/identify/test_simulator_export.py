@@ -29,7 +29,7 @@ def test_limits_are_those_of_the_parameter_file():
     drive = DriveParameters(max_velocity=1.5, max_acceleration=0.0)
     parameters = BicycleParameters(drive_actuator=drive)
     lines = set(exports()["autoware"](VehicleFit("bicycle", parameters, {}, {}, {}, (), (), ())))
-    assert {"vel_lim: 1.5000", "vel_rate_lim: # no limit was met"} <= lines
+    assert {"vel_lim: 1.5000  # without an interval", "vel_rate_lim: # no limit was met"} <= lines
 
 
 def test_a_vehicle_that_does_not_steer_has_no_lines():

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.tools.study.identify.exports import written_limit, written_number
+from vds_gz.tools.study.identify.exports import written_number
 from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, value_of
 from vds_gz.tools.study.identify.results import VehicleFit
+
+#: Parameters of Autoware's models without the prefix of their axis, and the stages of actuators.
+PARAMETERS = {"time_delay": "dead_time", "time_constant": "time_constant", "lim": "value", "rate_lim": "rise"}
 
 
 def autoware(fit: VehicleFit) -> Iterator[str]:
@@ -19,11 +21,8 @@ def autoware(fit: VehicleFit) -> Iterator[str]:
         return
     yield "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
     for prefix, quantity in (("vel", "v_x"), ("steer", "steering")):
-        yield f"{prefix}_time_delay: {written_number(fit, quantity, 'dead_time')}"
-        yield f"{prefix}_time_constant: {written_number(fit, quantity, 'time_constant')}"
-        for name, stage in (("lim", "value"), ("rate_lim", "rise")):
-            limit = written_limit(fit, quantity, stage)
-            yield f"{prefix}_{name}: {f'{limit:.4f}' if math.isfinite(limit) else '# no limit was met'}"
+        for name, stage in PARAMETERS.items():
+            yield f"{prefix}_{name}: {written_number(fit, quantity, stage)}"
     if static := list(_static_responses(fit.parameters)):
         yield f"# not in DELAY_STEER_VEL: {', '.join(static)}"
 

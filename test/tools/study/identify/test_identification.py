@@ -235,7 +235,7 @@ def test_a_limit_that_was_met_stays_in_the_vehicle_even_if_its_interval_is_wide(
     certain, rough = (vehicle_fit(dataclasses.replace(found, intervals=one)) for one in (found.intervals, wide))
     assert rough.numbers[name] is None
     assert rough.parameters == certain.parameters
-    said = f"{name}: a limit of about 1 was met, but the recording determines it only roughly"
+    said = f"{name}: a limit of about 1 m/s² was met, but the recording determines it only roughly"
     assert said in rough.findings
     assert said not in certain.findings
 

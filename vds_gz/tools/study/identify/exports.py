@@ -148,8 +148,10 @@ def _written(fit: VehicleFit, quantity: str, stage: str) -> Written | None:
 
 
 def written_number(fit: VehicleFit, quantity: str, stage: str) -> str:
-    """A time of the parameter file as another program's parameter, or that the recording does not determine it."""
+    """A number of the parameter file as another program's parameter, or that the recording does not determine it."""
     number = _written(fit, quantity, stage)
+    if STAGES[stage].is_limit and not (number and 0.0 < number.value < NO_LIMIT):
+        return "# no limit was met"
     if number is None:
         return "# not determined"
     return f"{number.value:.4f}" + ("" if number.known else "  # without an interval")
@@ -179,7 +181,7 @@ def velocity_limits(fit: VehicleFit) -> dict[str, VelocityLimits]:
             speed = limits["v_x"].maxima.value if quantity == "yaw_rate" and steered else 0.0
             most = reachable(model, fit.parameters, quantity, observed.value, speed)
         elif quantity == "v_x":
-            most = Reached(*(written_limit(fit, quantity, name) for name in Reached._fields))
+            most = Reached(*(_written_limit(fit, quantity, name) for name in Reached._fields))
         else:
             most = Reached(math.inf, math.inf, math.inf)
         lower_one = quantity == "yaw_rate" and steered
@@ -212,7 +214,7 @@ def _has_limit(fit: VehicleFit, quantity: str, stage: str) -> bool:
     return any(0.0 < value_of(fit.parameters, name) < NO_LIMIT for actuator in stages if (name := actuator[stage]))
 
 
-def written_limit(fit: VehicleFit, quantity: str, stage: str) -> float:
+def _written_limit(fit: VehicleFit, quantity: str, stage: str) -> float:
     """A limit of the parameter file; infinite without one."""
     number = _written(fit, quantity, stage)
     return number.value if number is not None and 0.0 < number.value < NO_LIMIT else math.inf

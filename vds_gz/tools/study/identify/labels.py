@@ -108,13 +108,14 @@ def recordings_needed(numbers: Mapping[str, Estimate | None], words: Sequence[Pa
 
 
 def prediction_words(prediction: Prediction) -> str:
-    """The prediction error of a quantity, beside simpler models."""
+    """The prediction error of a quantity beside that of its command, and of a lag if this is better."""
     quantity, unit = prediction.quantity, UNITS[prediction.quantity]
     name = {"v_x": "speed", "v_y": "lateral speed", "yaw_rate": "yaw rate"}.get(quantity, quantity)
+    lag = f", dead time and lag alone {prediction.lag:.3g}" if prediction.lag < prediction.command else ""
     written = "" if prediction.written is None else f"; parameters.yaml {prediction.written:.3g}"
     return (
         f"{name}: {prediction.rms:.3g} {unit} rms on {prediction.duration:.0f} s held out (command as is "
-        f"{prediction.command:.3g}, dead time and lag alone {prediction.lag:.3g}){written}"
+        f"{prediction.command:.3g}{lag}){written}"
     )
 
 

@@ -16,6 +16,7 @@ from vds_gz.core.parameters.yaml_reader import ends
 from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH, Estimate, noise
 from vds_gz.tools.study.identify.estimation import Fit
+from vds_gz.tools.study.identify.labels import named
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.observed import geometry_of, steers
 from vds_gz.tools.study.identify.problem.parameters import actuator_of, is_steering, value_of, with_numbers
@@ -396,7 +397,8 @@ def _findings(fit: Fit, channels: Sequence[Channel], numbers: NamedEstimates) ->
     for k in np.flatnonzero(fit.solution.free):
         term = terms[k]
         if term.kind.roughly and numbers[term.name] is None and k not in confounded:
-            about = term.kind.roughly.format(term.parameter(float(fit.solution.point[k])))
+            [word] = named(fit.setup.family.model.name, [term.name])
+            about = term.kind.roughly.format(word.with_unit(term.parameter(float(fit.solution.point[k])), 2))
             yield f"{term.name}: {about}, but the recording determines it only roughly"
     worst: dict[str, Channel] = {}
     ranges = _largest_ranges(channels)

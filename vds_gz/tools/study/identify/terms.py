@@ -69,7 +69,7 @@ _LIMIT = partial(
     to_enter=PROOF_OF_LIMIT,
     to_stay=LIMIT_TO_STAY,
     of_axis=True,
-    roughly="a limit of about {:.2g} was met",
+    roughly="a limit of about {} was met",
 )
 _GAIN = partial(TermKind, lowest=GAINS[0], highest=GAINS[1], scale=0.2, neutral=1.0, vague=0.5, unit=_ratio)
 _BAND = partial(
@@ -83,7 +83,7 @@ _BAND = partial(
     to_enter=PROOF_OF_RARE,
     useful=1.0,
 )
-_OUTSIDE = partial(TermKind, of_vehicle=True, useful=0.1, roughly="{:.2g} explains the recording best")
+_OUTSIDE = partial(TermKind, of_vehicle=True, useful=0.1, roughly="{} explains the recording best")
 
 #: The stages of actuators by name. ``rise`` and ``fall`` limit the rate of change away from and towards zero, ``rise``
 #: both without ``fall``. Vehicles with longer dead times and lags cannot be controlled.
