@@ -1,5 +1,7 @@
 """An identified vehicle as a vehicle of Autoware's simulator."""
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("scipy")
@@ -7,7 +9,7 @@ from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import exports
-from vds_gz.tools.study.identify.results import VehicleFit
+from vds_gz.tools.study.identify.results import NAMES, Axis, Reached, VehicleFit
 
 
 def test_parameters_of_a_lagging_speed():
@@ -33,5 +35,8 @@ def test_limits_are_those_of_the_parameter_file():
 
 
 def test_a_vehicle_that_does_not_steer_has_no_lines():
-    fit = VehicleFit("differential", DifferentialParameters(), {}, {}, {}, (), (), ())
-    assert list(exports()["autoware"](fit)) == []
+    axes = [Axis(name, "", dict.fromkeys(NAMES), Reached(0.0, 0.0, 0.0)) for name in ("v_x", "yaw_rate")]
+    turning = VehicleFit("differential", DifferentialParameters(), {}, {}, {}, (), (), tuple(axes))
+    straight = replace(turning, axes=turning.axes[:1])  # any vehicle of which only the speed is known
+    assert list(exports()["autoware"](turning)) == []
+    assert "vel_time_delay: # not determined" in list(exports()["autoware"](straight))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.vehicle.catalogue import models
-from vds_gz.tools.study.identify.exports import written_number
+from vds_gz.tools.study.identify.exports import commanded_quantities, written_number
 from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, value_of
 from vds_gz.tools.study.identify.results import VehicleFit
@@ -16,11 +16,12 @@ PARAMETERS = {"time_delay": "dead_time", "time_constant": "time_constant", "lim"
 
 
 def autoware(fit: VehicleFit) -> Iterator[str]:
-    """Lines of parameters of Autoware's simple_planning_simulator, whose vehicles steer."""
-    if "steering" not in actuations(fit.parameters) or not steers(models()[fit.model], fit.parameters):
+    """Lines of parameters of Autoware's simple_planning_simulator; none for vehicles that turn without a steering."""
+    steered = "steering" in actuations(fit.parameters) and steers(models()[fit.model], fit.parameters)
+    if not steered and {"yaw_rate", "v_y"} & set(commanded_quantities(fit)):
         return
     yield "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
-    for prefix, quantity in (("vel", "v_x"), ("steer", "steering")):
+    for prefix, quantity in (("vel", "v_x"), *([("steer", "steering")] if steered else [])):
         for name, stage in PARAMETERS.items():
             yield f"{prefix}_{name}: {written_number(fit, quantity, stage)}"
     if static := list(_static_responses(fit.parameters)):

@@ -405,10 +405,11 @@ def _findings(fit: Fit, channels: Sequence[Channel], numbers: NamedEstimates) ->
     for channel in channels:
         if is_unexplained(channel, ranges):
             worst[channel.name] = max(worst.get(channel.name, channel), channel, key=attrgetter("residual"))
-    for channel in worst.values():
+    if worst:
+        residuals = ", ".join(f"{channel.residual:.2g} {channel.unit}" for channel in worst.values())
         yield (
-            f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
-            "the model structure does not fit, or there was a disturbance"
+            f"{', '.join(worst)}: the model leaves {residuals}, which is more than noise; the model structure does not "
+            "fit, or there was a disturbance"
         )
 
 

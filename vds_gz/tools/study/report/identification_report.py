@@ -127,8 +127,10 @@ def fit_rows(fit: VehicleFit, written: Sequence[Override]) -> Iterator[tuple[str
     ``written`` are the lines of :func:`~vds_gz.tools.study.identify.exports.overrides`.
     """
     lines = {line.name.removeprefix(f"model_params.{fit.model}."): line for line in written if line.name != MAX_AGE}
-    names = dict.fromkeys(name for name in (*fit.numbers, *lines) if name in lines or not name.endswith("]"))
     estimates = fit.numbers | fit.calibrations
+    names = dict.fromkeys(
+        name for name in (*fit.numbers, *lines) if name in lines or estimates[name] or not name.endswith("]")
+    )
     for word in named(fit.model, list(names), list(fit.calibrations)):
         number, line = estimates.get(word.name), lines.get(word.name)
         if number is not None:
