@@ -144,6 +144,12 @@ def test_a_maximum_that_is_no_limit_is_named():
     assert note == "  # observed, no limit was met: v_x, yaw_rate"
 
 
+def test_a_default_without_an_estimate_is_no_limit():
+    values, note = lines_of("bicycle", BicycleParameters(wheel_base=0.5))["max_velocity"]
+    assert values["v_x"] == pytest.approx(SPEED, rel=0.02)
+    assert "v_x" in note
+
+
 def test_a_lag_is_no_limit_of_the_acceleration():
     drive = DriveParameters(dead_time=0.1, time_constant=0.07, max_velocity=0.5, max_acceleration=0.0)
     numbers = lines_of("differential", DifferentialParameters(drive_actuators=drive))

@@ -191,6 +191,14 @@ def test_a_given_stop_that_was_not_met_is_kept_and_others_have_comments(fit):
     assert result["wheel_base"].origin.endswith("1.9 to 2.1")
 
 
+def test_the_largest_steering_angle_is_no_limit_that_was_met(fit):
+    steering = dataclasses.replace(fit.parameters.steering_actuator, max_position=1.57)
+    free = dataclasses.replace(fit, parameters=dataclasses.replace(fit.parameters, steering_actuator=steering))
+    [line] = [line for line in overrides(free) if line.name.endswith("max_position")]
+    assert line.origin == "unlimited: not met; 0.4 was reached"
+    assert ("steering", "limit", "not met", "reached 0.4 rad") in list(fit_rows(free, [line]))
+
+
 def test_a_variant_that_explains_best_is_written(fit):
     variant = dataclasses.replace(fit.parameters, reverse=True)
     result = {override.name: override for override in overrides(dataclasses.replace(fit, parameters=variant))}

@@ -33,6 +33,9 @@ MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering
 #: Quantities of a velocity smoother, in its order.
 SMOOTHED = ("v_x", "v_y", "yaw_rate")
 
+#: The limits of the whole body that each velocity has, by the names of actuators.
+BODY = {"v_x": "body", "v_y": "body", "yaw_rate": "turn"}
+
 #: Comments of parameters without an interval in a parameter file.
 NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "as observed at standstill", "best fit to the recording"
@@ -60,7 +63,7 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
             yield number.override(f"{group}.{name}")
             continue
         value = value_of(fit.parameters, name)
-        changed, limited = value != value_of(base, name), 0.0 < value < NO_LIMIT
+        changed, limited = value != value_of(base, name), is_limited(fit.parameters, name)
         if name in fit.reached:
             if changed or not (limited or name in kept_limits):
                 comment = BEST if limited else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
@@ -135,25 +138,31 @@ class Written(NamedTuple):
 
 
 def _written(fit: VehicleFit, quantity: str, stage: str) -> Written | None:
-    """A number of the actuator that a quantity follows; None if it is the default and has no estimate."""
-    model, actuators = models()[fit.model], actuations(fit.parameters)
-    actuator = actuators.get(actuator_of(quantity, actuators, steered=steers(model, fit.parameters)))
-    name = actuator[stage] if actuator else ""
-    if not name:
-        return None
+    """A number of the actuator that a quantity follows, as :func:`_parameter`; None without such an actuator."""
+    actuators = actuations(fit.parameters)
+    actuator = actuators.get(_followed(fit, quantity))
+    return _parameter(fit, actuator[stage], stage) if actuator and actuator[stage] else None
+
+
+def _followed(fit: VehicleFit, quantity: str) -> str:
+    return actuator_of(quantity, actuations(fit.parameters), steered=steers(models()[fit.model], fit.parameters))
+
+
+def _parameter(fit: VehicleFit, name: str, stage: str) -> Written | None:
+    """A number of the parameter file; None if it is a default without an estimate, or a limit without an effect."""
     if (number := fit.numbers.get(name)) is not None:
         return Written(number.value, known=True)
     value = value_of(fit.parameters, name)
-    return None if value == value_of(model.parameters(), name) else Written(value, known=False)
+    is_default = value == value_of(models()[fit.model].parameters(), name)
+    no_limit = STAGES[stage].is_limit and not is_limited(fit.parameters, name)
+    return None if is_default or no_limit else Written(value, known=False)
 
 
 def written_number(fit: VehicleFit, quantity: str, stage: str) -> str:
     """A number of the parameter file as another program's parameter, or that the recording does not determine it."""
     number = _written(fit, quantity, stage)
-    if STAGES[stage].is_limit and not (number and 0.0 < number.value < NO_LIMIT):
-        return "# no limit was met"
     if number is None:
-        return "# not determined"
+        return "# no limit was met" if STAGES[stage].is_limit else "# not determined"
     return f"{number.value:.4f}" + ("" if number.known else "  # without an interval")
 
 
@@ -187,7 +196,7 @@ def velocity_limits(fit: VehicleFit) -> dict[str, VelocityLimits]:
         lower_one = quantity == "yaw_rate" and steered
         pairs = list(zip(most, observed, strict=True))
         rise = _has_limit(fit, quantity, "rise")  # a deceleration without a limit has that of the acceleration
-        limited = Met(rise, rise or _has_limit(fit, quantity, "fall"), value=True)
+        limited = Met(rise, rise or _has_limit(fit, quantity, "fall"), _has_limit(fit, quantity, "value"))
         met = Met(
             *(
                 limit < top or (math.isfinite(limit) and has_limit and not lower_one)
@@ -207,17 +216,27 @@ def _observed(fit: VehicleFit, quantity: str) -> Reached:
 
 
 def _has_limit(fit: VehicleFit, quantity: str, stage: str) -> bool:
-    """Whether a parameter of the file limits the acceleration of a velocity, which a lag alone bounds too."""
-    actuators = actuations(fit.parameters)
-    followed = actuator_of(quantity, actuators, steered=steers(models()[fit.model], fit.parameters))
-    stages = [actuators[name] for name in (followed, "turn" if quantity == "yaw_rate" else "body") if name in actuators]
-    return any(0.0 < value_of(fit.parameters, name) < NO_LIMIT for actuator in stages if (name := actuator[stage]))
+    """Whether a parameter of the file limits a velocity, or its acceleration, which a lag alone bounds too."""
+    actuators = actuations(fit.parameters, wheels=True)
+    acting = (actuators[name] for name in (_followed(fit, quantity), BODY[quantity], "wheels") if name in actuators)
+    return any(_parameter(fit, actuator[stage], stage) for actuator in acting if actuator[stage])
+
+
+def is_limited(parameters: ParameterGroup, name: str) -> bool:
+    """Whether a limit of an actuator has an effect; the steering angle of some vehicles has a largest value instead."""
+    unlimited = [
+        actuator.unlimited.get(stage, 0.0)
+        for actuator in actuations(parameters, wheels=True).values()
+        for stage, parameter in actuator.names.items()
+        if parameter == name
+    ]
+    return 0.0 < (value := value_of(parameters, name)) < NO_LIMIT and value not in unlimited
 
 
 def _written_limit(fit: VehicleFit, quantity: str, stage: str) -> float:
     """A limit of the parameter file; infinite without one."""
     number = _written(fit, quantity, stage)
-    return number.value if number is not None and 0.0 < number.value < NO_LIMIT else math.inf
+    return math.inf if number is None else number.value
 
 
 def exports() -> dict[str, Callable[[VehicleFit], Iterable[str]]]:
