@@ -17,7 +17,7 @@ from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, actuator_of, is_steering, value_of
 from vds_gz.tools.study.identify.reachable_motion import reachable
-from vds_gz.tools.study.identify.results import LIMITS, Reached, VehicleFit
+from vds_gz.tools.study.identify.results import Reached, VehicleFit
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT
 from vds_gz.tools.study.identify.terms import STAGES
 
@@ -97,7 +97,7 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
     if "yaw_rate" not in quantities:
         yield "# yaw rates (third numbers) were not commanded"
     limits = velocity_limits(fit)
-    for name in sorted(LIMITS, key=lambda name: STAGES[name].turn):
+    for name in ("value", "rise", "fall"):
         unmet = [quantity for quantity, limit in limits.items() if not getattr(limit.met, name)]
         note = f"  # observed, no limit was met: {', '.join(unmet)}" if unmet else ""
         for parameter, sign in STAGES[name].smoother:
