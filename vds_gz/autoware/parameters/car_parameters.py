@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 from vds_gz.autoware.parameters.map_files import ActuationMap, own_map, read_map
-from vds_gz.core.parameters.actuator_parameters import MAX_DEAD_TIME, ActuatorStages
+from vds_gz.core.parameters.actuator_parameters import MAX_DEAD_TIME, STEERED_BY, ActuatorStages
 from vds_gz.core.parameters.declaration import ParameterGroup, choice, flag, group, real, text
 from vds_gz.core.parameters.vehicles import MAX_OFFSET
 
@@ -69,17 +70,17 @@ class CarParameters(ParameterGroup):
         names = {field.name for field in fields(self)}
         lag = next((prefix for prefix in ("vel", "acc", "accel") if f"{prefix}_time_delay" in names), "none")
 
-        def actuator(lag: str, limit: str, largest: float, command: str = "") -> ActuatorStages:
+        def actuator(lag: str, limit: str, largest: float, **changes: Any) -> ActuatorStages:
             stages = {"dead_time": f"{lag}_time_delay", "time_constant": f"{lag}_time_constant"}
             stages |= {"rise": f"{limit}_rate_lim", "value": f"{limit}_lim"}
             stages = {stage: name for stage, name in stages.items() if name in names}
             unlimited = {"rise": NOT_MET, "value": largest}
-            return ActuatorStages(stages, unlimited, shortest=SHORTEST_TIME_CONSTANT, nearest=True, command=command)
+            return ActuatorStages(stages, unlimited, shortest=SHORTEST_TIME_CONSTANT, nearest=True, **changes)
 
         accelerates = "target_acceleration" if lag.startswith("acc") else ""
         return {
-            "drive": actuator(lag, "vel", NOT_MET, accelerates),
-            "steering": actuator("steer", "steer", MAX_STEER_LIM),
+            "drive": actuator(lag, "vel", NOT_MET, command=accelerates),
+            "steering": actuator("steer", "steer", MAX_STEER_LIM, follows=STEERED_BY),
         }
 
     @property

@@ -28,13 +28,17 @@ def _live(default: float, unit: str, doc: str, maximum: float = LARGEST, *, mini
     return real(default, unit, doc, minimum=minimum, maximum=maximum, live=True)
 
 
+#: Commanded quantities that move a steering. Of twists, the yaw rate does.
+STEERED_BY = ("steering", "yaw_rate")
+
+
 @dataclass(frozen=True)
 class ActuatorStages:
     """The parameters of an actuator by stage, for identification.
 
     A parameter group whose actuators are not groups of :class:`DriveParameters` and :class:`SteeringParameters` returns
     them from a method ``identified_actuators()``, by ``drive``, ``steering``, ``body`` or ``turn``. Several steerings
-    have names that begin with ``steering``, which are also those of the model's actuators.
+    have the names of the model's actuators.
 
     Attributes:
         names: Dotted names of parameters by stage: ``dead_time``, ``time_constant``, ``gain``, ``offset``, ``rise``,
@@ -43,6 +47,7 @@ class ActuatorStages:
         unlimited: Values of limits that mean no limit, by stage; 0 of others.
         shortest: Shorter time constants act as this one [s].
         nearest: Dead times are rounded to the nearest step, not up.
+        follows: The commanded quantities that move it: of a steering with ``steering``, of a limit of the body one.
         command: The field of commands that it follows; empty: the speed, or the steering angle.
         group: The group of :class:`DriveParameters` or :class:`SteeringParameters` with its parameters, in place of
             ``names`` and ``unlimited``.
@@ -52,12 +57,18 @@ class ActuatorStages:
     unlimited: Mapping[str, float] = field(default_factory=dict)
     shortest: float = 0.0
     nearest: bool = False
+    follows: tuple[str, ...] = ("v_x", "v_y", "yaw_rate")
     command: str = ""
     group: str = ""
 
     def __getitem__(self, stage: str) -> str:
         """The parameter of a stage; empty without one."""
         return self.names.get(stage, "")
+
+    @property
+    def steers(self) -> bool:
+        """Whether its value is the angle of a steering."""
+        return "steering" in self.follows
 
     def without(self, parameters: Collection[str]) -> ActuatorStages:
         """The same without some parameters."""
@@ -135,6 +146,10 @@ class BodyLimits(ParameterGroup):
     def identified_actuators(self) -> Mapping[str, ActuatorStages]:
         """The limits as actuators."""
         return {
-            "body": ActuatorStages({"rise": "max_linear_acceleration", "value": "max_linear_velocity"}),
-            "turn": ActuatorStages({"rise": "max_angular_acceleration", "value": "max_angular_velocity"}),
+            "body": ActuatorStages(
+                {"rise": "max_linear_acceleration", "value": "max_linear_velocity"}, follows=("v_x",)
+            ),
+            "turn": ActuatorStages(
+                {"rise": "max_angular_acceleration", "value": "max_angular_velocity"}, follows=("yaw_rate",)
+            ),
         }

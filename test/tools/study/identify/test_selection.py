@@ -32,12 +32,17 @@ def entry(terms: int, squares: list[float]) -> Entry:
 
 def test_of_candidates_that_predict_about_as_well_the_one_with_the_fewest_terms_enters():
     few, many = entry(1, [20.0, 20.0, 20.0, 20.0]), entry(4, [25.0, 14.0, 21.0, 18.0])  # better in the sum only
-    assert simplest([many, few]) is few
+    assert simplest([many, few], 100.0) is few
 
 
 def test_a_candidate_that_predicts_every_block_better_enters_whatever_its_number_of_terms():
     few, many = entry(1, [20.0, 20.0, 20.0, 20.0]), entry(4, [16.0, 17.0, 15.0, 16.0])
-    assert simplest([few, many]) is many
+    assert simplest([few, many], 100.0) is many
+
+
+def test_a_fit_that_leaves_hardly_anything_enters_although_others_leave_little():
+    few, many = entry(1, [0.2, 0.2, 0.2, 0.2]), entry(4, [1e-6, 1e-6, 1e-6, 1e-6])
+    assert simplest([few, many], 100.0) is many
 
 
 def test_split_limits_are_tried_around_the_common_limit():

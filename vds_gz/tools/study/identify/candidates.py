@@ -11,7 +11,6 @@ from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.tools.study.identify.cross_validation import FEWEST_BLOCKS
 from vds_gz.tools.study.identify.observed_limits import Reaches
-from vds_gz.tools.study.identify.problem.parameters import is_steering
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.term_kind import Effect, Required
 from vds_gz.tools.study.identify.terms import STAGES
@@ -25,7 +24,7 @@ STATIC, LINEAR = ("gain", "offset"), ("dead_time", "time_constant", "gain")
 def candidates_of(setup: Setup, reach: Reaches) -> list[Candidate]:
     """All candidates; ``reach`` has the observed maxima by the names of limits."""
     candidates: list[Candidate] = []
-    steerings = [name for name in setup.excited if is_steering(name)]
+    steerings = [name for name in setup.excited if setup.actuators[name].steers]
     for name in setup.excited:
         of_actuator = list(_of_actuator(setup, reach, name))
         if len(steerings) > 1 and name in steerings:
@@ -49,7 +48,7 @@ def _of_actuator(setup: Setup, reach: Reaches, name: str) -> Iterator[Candidate]
     yield from _as_a_whole(setup, reach, name, stages)
     if all(stage in stages for stage in LINEAR):
         # A steering is seldom mounted without a bias; a drive seldom creeps.
-        for biased in (False, True) if is_steering(name) and "offset" in stages else (False,):
+        for biased in (False, True) if setup.actuators[name].steers and "offset" in stages else (False,):
             terms = [stages[stage] for stage in (*LINEAR, *(["offset"] if biased else []))]
             words = f"linear response of {name}{' with its offset' if biased else ''}"
             starts = partial(delays, _context(setup, reach, terms[0], stages))

@@ -15,7 +15,7 @@ from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.identify.problem.observed import steers
-from vds_gz.tools.study.identify.problem.parameters import actuations, actuator_of, is_steering, value_of
+from vds_gz.tools.study.identify.problem.parameters import actuations, actuator_of, value_of
 from vds_gz.tools.study.identify.reachable_motion import reachable
 from vds_gz.tools.study.identify.results import Reached, VehicleFit
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT
@@ -54,7 +54,7 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
     group = f"model_params.{fit.model}"
     base: ParameterGroup = given.vehicle if given else models()[fit.model].parameters()
     actuators = actuations(base)
-    kept_limits = {actuation["value"] for name, actuation in actuators.items() if is_steering(name)}
+    kept_limits = {actuation["value"] for actuation in actuators.values() if actuation.steers}
     kept_limits |= {name for axis in ("body", "turn") if axis in actuators for name in actuators[axis].names.values()}
     for name, number in fit.numbers.items():
         if name.endswith("]"):  # a point of a map, which is written as a whole

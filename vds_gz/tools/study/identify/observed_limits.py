@@ -111,9 +111,10 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
             reaches |= _steering_reaches(setup, name)
             continue
         # The quantities that add up to the actuator's value, with their factors.
-        needs = {"v_x": 1.0} if name == "body" or not arm else {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm}
-        needs = {"steering": {"steering": 1.0}, "turn": {"yaw_rate": 1.0}}.get(name, needs)
-        command = "steering" if name == "steering" else "v_x"
+        of_wheels = {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm} if arm else {"v_x": 1.0}
+        alone = actuation.steers or len(actuation.follows) == 1
+        needs = {actuation.follows[0]: 1.0} if alone else of_wheels
+        command = "steering" if actuation.steers else "v_x"
         top = _commanded(setup, command)
         for stage, parameter in actuation.names.items():
             if STAGES[stage].is_limit:

@@ -19,7 +19,7 @@ from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.labels import named
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.observed import geometry_of, steers
-from vds_gz.tools.study.identify.problem.parameters import actuator_of, is_steering, value_of, with_numbers
+from vds_gz.tools.study.identify.problem.parameters import actuator_of, value_of, with_numbers
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup, requested_by
 from vds_gz.tools.study.identify.problem.segment_model import Experiment
 from vds_gz.tools.study.identify.problem.unknowns import WHEELS
@@ -188,7 +188,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
             if parameter in values:
                 continue
             term, before = terms[parameter], value_of(base, parameter)
-            stop = is_steering(name) and stage == "value" and before > fit.reach[parameter].tried
+            stop = setup.actuators[name].steers and stage == "value" and before > fit.reach[parameter].tried
             values[parameter] = before if stop else term.unlimited if term.kind.is_limit else term.neutral
     for term in setup.family.terms:  # 0: no understeer, and the track turns the vehicle
         if term.kind.of_vehicle and not term.kind.always:

@@ -107,7 +107,7 @@ def _best_candidate(
             entries.append(entry)
     if not entries:
         return None
-    entry = simplest(entries)
+    entry = simplest(entries, float(np.sum(score)))
     return entry.candidate, entry.trial
 
 
@@ -124,10 +124,16 @@ class Entry(NamedTuple):
         return float(np.sum(self.score))
 
 
-def simplest(entries: Sequence[Entry]) -> Entry:
-    """The one with the fewest terms among those that predict about as well as the best."""
+def simplest(entries: Sequence[Entry], total: float) -> Entry:
+    """The one with the fewest terms among those that predict about as well as the best.
+
+    Squares are compared in units of what the best one leaves, so that it leaves the ``total`` of the fit before: after
+    a term that explains nearly everything, noise is much smaller.
+    """
     best = min(entries, key=lambda entry: entry.sum)
-    as_good = (entry for entry in entries if better(entry.score, best.score, *best.candidate.required) <= 0.0)
+    unit = max(best.sum / max(total, LEAST), 1e-300)
+    required = best.candidate.required
+    as_good = (entry for entry in entries if better(entry.score / unit, best.score / unit, *required) <= 0.0)
     return min(as_good, key=lambda entry: (int(entry.trial.free.sum()), entry.sum))
 
 

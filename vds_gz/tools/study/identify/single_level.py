@@ -14,7 +14,6 @@ from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.yaml_reader import ends
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.estimation import Fit
-from vds_gz.tools.study.identify.problem.parameters import is_steering
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, NEAR_ZERO, Setup
 from vds_gz.tools.study.identify.results import NamedEstimates
 
@@ -37,7 +36,7 @@ def equivalents(fit: Fit, numbers: NamedEstimates) -> Iterator[Equivalent]:
     setup = fit.setup
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
     for name, actuation in setup.actuators.items():
-        quantity, unit = ("steering", "rad") if is_steering(name) else FOLLOWED.get(name, ("", ""))
+        quantity, unit = ("steering", "rad") if actuation.steers else FOLLOWED.get(name, ("", ""))
         level = only_level(_commanded(setup, name, quantity)) if quantity else 0.0
         gain, limit = (numbers.get(actuation[stage]) for stage in ("gain", "value"))
         if not level or not (gain or limit):

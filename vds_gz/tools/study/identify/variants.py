@@ -23,7 +23,7 @@ from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_
 from vds_gz.tools.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.tools.study.identify.observed_limits import Reaches
 from vds_gz.tools.study.identify.problem.observed import steers
-from vds_gz.tools.study.identify.problem.parameters import actuations, is_steering, terms_of
+from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, HAND_WHEEL, Setup
 from vds_gz.tools.study.identify.problem.segments import Segment
 from vds_gz.tools.study.identify.residual_noise import is_structured, noise_of
@@ -329,7 +329,7 @@ def lag_findings(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
 
     A twist commands speed and steering of a car together, so neither can be delayed separately.
     """
-    steerings = [name for name in setup.actuators if is_steering(name)]
+    steerings = [name for name, actuator in setup.actuators.items() if actuator.steers]
     if setup.kind == TWIST and steerings:
         return
     single = []
@@ -366,7 +366,7 @@ def _two_lags(setup: Setup, reach: Reaches, solution: Solution, name: str, k: in
     names = [COMMANDED[quantity] for quantity in setup.family.start_names]
     if setup.actuators[name].command:
         fields: tuple[str, ...] = (setup.actuators[name].command,)
-    elif is_steering(name):
+    elif setup.actuators[name].steers:
         fields = ("steering_angle",)
     else:
         fields = ("v_x",) if steers(setup.family.model, setup.family.parameters) else ("v_x", "v_y", "yaw_rate")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
 from vds_gz.core.errors import ArgumentError
-from vds_gz.core.parameters.actuator_parameters import ActuatorStages, DriveParameters, SteeringParameters
+from vds_gz.core.parameters.actuator_parameters import STEERED_BY, ActuatorStages, DriveParameters, SteeringParameters
 from vds_gz.core.parameters.declaration import LARGEST, ParameterError, ParameterGroup, describe
 from vds_gz.tools.study.identify.term_kind import Effect, Term, TermKind
 from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, NEAREST, REQUESTED, STAGES, UNDERSTEER
@@ -77,22 +77,18 @@ def _of_group(parameters: ParameterGroup, stages: ActuatorStages) -> ActuatorSta
     names = {stage: f"{stages.group}.{name}" for stage, name in names.items() if hasattr(actuator, name)}
     if not isinstance(actuator, SteeringParameters):
         return replace(stages, names=names)
+    stages = replace(stages, names=names, follows=STEERED_BY)
     endless: dict[str, object] = {stages.group: replace(actuator, max_position=0.0)}
     try:
         dataclasses.replace(parameters, **endless)
     except ParameterError:
-        return replace(stages, names=names, unlimited={"value": LARGEST_ANGLE})
-    return replace(stages, names=names, unlimited={"value": 0.0})
+        return replace(stages, unlimited={"value": LARGEST_ANGLE})
+    return replace(stages, unlimited={"value": 0.0})
 
 
-def is_steering(actuator: str) -> bool:
-    """Whether an actuator is a steering, by its name."""
-    return actuator.startswith("steering")
-
-
-def actuator_of(quantity: str, actuators: Iterable[str], *, steered: bool) -> str:
+def actuator_of(quantity: str, actuators: Mapping[str, ActuatorStages], *, steered: bool) -> str:
     """The actuator that a quantity follows; the yaw rate of a vehicle that steers follows its first steering."""
-    steerings = [name for name in actuators if is_steering(name)] if steered else []
+    steerings = [name for name, actuator in actuators.items() if steered and actuator.steers]
     angles = {"steering": steerings[:1], "yaw_rate": steerings[:1], "v_y": steerings[-1:]}.get(quantity, [])
     return angles[0] if angles else "drive"
 

@@ -18,7 +18,6 @@ from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.identify.problem.horizon_means import with_increments
 from vds_gz.tools.study.identify.problem.observed import observed, steers
-from vds_gz.tools.study.identify.problem.parameters import is_steering
 from vds_gz.tools.study.identify.problem.references import ReferenceRange, joined, reference_ranges
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
@@ -97,15 +96,14 @@ class Setup:
     def _is_excited(self, name: str) -> bool:
         if name in self.steering_references:
             return self.steering_references[name].varies
-        quantities = {"steering": ("steering", "yaw_rate"), "turn": ("yaw_rate",), "body": ("v_x",)}
-        followed = quantities.get(name, ("v_x", "v_y", "yaw_rate"))
-        return any(map(self.varies, followed)) or (name == "drive" and self.takes_acceleration)
+        actuator = self.actuators[name]
+        return any(map(self.varies, actuator.follows)) or (self.takes_acceleration and not actuator.steers)
 
     @cached_property
     def steering_references(self) -> dict[str, ReferenceRange]:
         """The references of the steerings of a vehicle that can move laterally, which several commands may move."""
         model, parameters = self.family.model, self.family.parameters
-        steerings = [name for name in self.actuators if is_steering(name)]
+        steerings = [name for name, actuator in self.actuators.items() if actuator.steers]
         if not (steerings and model.geometry(parameters).holonomic):
             return {}
         ranges = reference_ranges(model, parameters, [recording.commands.records for recording in self.recordings])

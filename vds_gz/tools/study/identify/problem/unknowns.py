@@ -21,7 +21,6 @@ from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import (
     WHEEL_LIMIT,
     actuations,
-    is_steering,
     other_parameters,
     terms_of,
     value_of,
@@ -338,7 +337,7 @@ def _latencies(setup: Setup) -> list[Term]:
     """
     sources: dict[str, list[int]] = {}
     by_actuator: dict[str, set[str]] = {}
-    turning = "steering" if any(map(is_steering, setup.actuators)) else "drive"
+    turning = "steering" if any(actuator.steers for actuator in setup.actuators.values()) else "drive"
     for k, channel in enumerate(setup.all_channels):
         steers = channel.hinge or channel.quantity in ("steering", "yaw_rate")
         by_actuator.setdefault(turning if steers else "drive", set()).add(channel.source)
