@@ -104,7 +104,7 @@ def _of_term(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) ->
 
 
 def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, int]) -> Iterator[Candidate]:
-    """A whole actuator, the drive with the limit of its hub motors."""
+    """A whole actuator, the drive with the limit of its hub motors; also with its steady state."""
     hubs = _indices(setup, setup.actuators["wheels"]) if name == "drive" and "wheels" in setup.actuators else {}
     axes: list[list[tuple[int, float]]] = []
     for part in (stages, hubs):
@@ -116,8 +116,10 @@ def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, in
     static = {stages[stage]: STAGES[stage].neutral for stage in STATIC if stage in stages}
     parts = [axis[0][0] for axis in axes] + list(common)
     if len(parts) > 2:
-        starts = partial(_whole, axes, common, static)
-        yield Candidate(f"{name} as a whole", (*parts, *static), starts, _required(setup, parts), whole=True)
+        starts, required = partial(_whole, axes, common, static), _required(setup, parts)
+        yield Candidate(f"{name} as a whole", tuple(parts), starts, required, whole=True)
+        if static:
+            yield Candidate(f"{name} as a whole with its gain", (*parts, *static), starts, required, whole=True)
 
 
 def _whole(
