@@ -12,7 +12,7 @@ pytest.importorskip("scipy")
 pytest.importorskip("numba")
 
 from vds_gz.tools.study.identify.residual_noise import Noise
-from vds_gz.tools.study.identify.selection import Entry, simplest
+from vds_gz.tools.study.identify.selection import FittedCandidate, simplest
 from vds_gz.tools.study.identify.term_kind import SIGNIFICANT, WORTHWHILE
 from vds_gz.tools.study.identify.trial_values import LIMITS, SPLITS, UNLIMITED_AT, TrialContext, fall_limits
 from vds_gz.tools.study.identify.trials import Candidate
@@ -22,12 +22,12 @@ from vds_gz.tools.study.identify.vehicle_fit import Solution
 FALL = TrialContext(1, scale=0.3, highest=math.inf, tried=2.0, beside={"rise": 0, "fall": 1}, gains=(), wheel_base=0.0)
 
 
-def entry(terms: int, squares: list[float]) -> Entry:
+def entry(terms: int, squares: list[float]) -> FittedCandidate:
     """A fit with some terms that leaves some squares in each block."""
     free, ones = np.arange(5) < terms, np.ones(1)
     solution = Solution(np.zeros(5), free, (), np.empty(0), np.empty((0, 5)), 0.0, Noise(ones, ones, ones))
     candidate = Candidate(str(terms), tuple(range(terms)), lambda point: iter(()), (SIGNIFICANT, WORTHWHILE))
-    return Entry(candidate, solution, np.array(squares)[:, np.newaxis])
+    return FittedCandidate(candidate, solution, np.array(squares)[:, np.newaxis])
 
 
 def test_of_candidates_that_predict_about_as_well_the_one_with_the_fewest_terms_enters():

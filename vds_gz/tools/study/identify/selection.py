@@ -97,12 +97,12 @@ def _best_candidate(
     score = _held_out(problem, solution, blocks, noise)
     enough = OVERWHELMING * float(np.sum(score))
     eligible = [candidate for candidate in candidates if _may_enter(problem, candidate, solution)]
-    entries: list[Entry] = []
+    entries: list[FittedCandidate] = []
     for k, (candidate, begins) in enumerate(promising(problem, eligible, solution, noise)):
         if entries and k >= ATTEMPTS:
             break
         trial = _trial_fit(problem, candidate, solution, begins, noise)
-        entry = Entry(candidate, trial, _held_out(problem, trial, blocks, noise, enough))
+        entry = FittedCandidate(candidate, trial, _held_out(problem, trial, blocks, noise, enough))
         if entry.sum < enough or better(score, entry.score, *candidate.required) > 0.0:
             entries.append(entry)
     if not entries:
@@ -111,7 +111,7 @@ def _best_candidate(
     return entry.candidate, entry.trial
 
 
-class Entry(NamedTuple):
+class FittedCandidate(NamedTuple):
     """A candidate that may enter, its fit, and the squares of left-out blocks."""
 
     candidate: Candidate
@@ -124,7 +124,7 @@ class Entry(NamedTuple):
         return float(np.sum(self.score))
 
 
-def simplest(entries: Sequence[Entry], total: float) -> Entry:
+def simplest(entries: Sequence[FittedCandidate], total: float) -> FittedCandidate:
     """The one with the fewest terms among those that predict about as well as the best.
 
     Squares are compared in units of what the best one leaves, so that it leaves the ``total`` of the fit before: after
