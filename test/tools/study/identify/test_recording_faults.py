@@ -235,7 +235,7 @@ def test_a_mirrored_axis_is_found_in_noise():
 def test_a_steering_angle_in_degrees_is_named():
     signals = car(factor=math.degrees(1.0))
     found = checked(signals)
-    assert any("reaches 2" in finding and "is it in degrees?" in finding for finding in found.findings)
+    assert any("reaches 2" in finding and "is it in degrees, or" in finding for finding in found.findings)
 
 
 def test_a_derivative_uses_the_last_of_equal_stamps():

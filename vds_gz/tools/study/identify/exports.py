@@ -16,6 +16,7 @@ from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, actuator_of, value_of
+from vds_gz.tools.study.identify.problem.problem_setup import HAND_WHEEL
 from vds_gz.tools.study.identify.reachable_motion import reachable
 from vds_gz.tools.study.identify.results import Reached, VehicleFit
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT
@@ -224,7 +225,7 @@ def _has_limit(fit: VehicleFit, quantity: str, stage: str) -> bool:
 
 def is_limited(parameters: ParameterGroup, name: str) -> bool:
     """Whether a limit of an actuator has an effect; the steering angle of some vehicles has a largest value instead."""
-    unlimited = [
+    unlimited = [HAND_WHEEL] + [
         actuator.unlimited.get(stage, 0.0)
         for actuator in actuations(parameters, wheels=True).values()
         for stage, parameter in actuator.names.items()

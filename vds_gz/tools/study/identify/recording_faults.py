@@ -82,7 +82,8 @@ def checked(recording: Recording) -> Recording:
         if "steering" in by_quantity and len(by_quantity["steering"].value):
             largest = float(np.percentile(np.abs(by_quantity["steering"].value), 99.0))
             if largest > MAXIMUM_ANGLE:
-                findings.append(f"the steering angle {origin} reaches {largest:.3g} rad: is it in degrees?")
+                reached = f"the steering angle {origin} reaches {largest:.3g} rad"
+                findings.append(f"{reached}: is it in degrees, or of the steering wheel?")
     return replace(recording, further=consistent, findings=findings)
 
 
