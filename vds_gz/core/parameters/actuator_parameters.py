@@ -28,7 +28,7 @@ def _live(default: float, unit: str, doc: str, maximum: float = LARGEST, *, mini
     return real(default, unit, doc, minimum=minimum, maximum=maximum, live=True)
 
 
-#: Commanded quantities that move a steering. Of twists, the yaw rate does.
+#: Commanded quantities that move a steering; a twist moves it by its yaw rate.
 STEERED_BY = ("steering", "yaw_rate")
 
 
@@ -47,7 +47,8 @@ class ActuatorStages:
         unlimited: Values of limits that mean no limit, by stage; 0 of others.
         shortest: Shorter time constants act as this one [s].
         nearest: Dead times are rounded to the nearest step, not up.
-        follows: The commanded quantities that move it: of a steering with ``steering``, of a limit of the body one.
+        follows: The commanded quantities that move it. Those of a steering include ``steering``. A limit of the body
+            follows one quantity.
         command: The field of commands that it follows; empty: the speed, or the steering angle.
         group: The group of :class:`DriveParameters` or :class:`SteeringParameters` with its parameters, in place of
             ``names`` and ``unlimited``.

@@ -157,7 +157,7 @@ def test_time_outs_are_pooled_and_contradictions_named():
     vehicle = pool_results([unknown, unknown, holding])
     [line], [row] = vehicle.overrides, pooled_rows(vehicle)
     assert line == holds
-    assert row[:4] == ("commands", "time-out", "1e+06 s", holds.origin)
+    assert row[:4] == ("commands", "time-out", "none", holds.origin)
 
 
 def test_a_result_is_read_as_it_was_written_and_broken_lines_are_skipped(tmp_path):

@@ -142,8 +142,8 @@ def test_gains_that_straight_motion_does_not_distinguish_are_named(wheels):
     signals = recorded(only(ROBOT, speed=2.0), 1, measured=("v_x",), wheels=wheels)
     fit = identify(still(signals, "yaw_rate"), vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
     assert [fit.calibrations[name] for name in GAINS] == [None, None]
-    said = "left wheel gain and right wheel gain are not distinguishable in this recording; no value is given"
-    assert said in fit.findings
+    said = "left wheel gain and right wheel gain are not distinguishable in this recording; no interval is given"
+    assert f"with gains of wheels: {said}" in fit.findings
 
 
 def test_the_gain_of_the_yaw_rate_is_left_out_if_nothing_else_was_commanded():
@@ -162,6 +162,18 @@ def test_a_finding_says_that_the_yaw_rate_s_gain_and_the_effective_track_are_one
         calibrated = VehicleFit("differential", *rows, {**gains, "yaw_rate gain": turning}, {}, (), (), ())
         findings = with_wheel_gains(plain, calibrated).findings
         assert sum(finding.startswith(said) for finding in findings) == (turning is not None)
+
+
+@pytest.mark.parametrize("effective", [0.0, 0.6])
+def test_the_track_of_the_wheels_does_not_change_the_motion(effective):
+    number = Estimate(0.48, 0.47, 0.49)
+    numbers = {"effective_track": Estimate(effective, 0.5, 0.7)} if effective else {}
+    parameters = DifferentialParameters(track=0.5, effective_track=effective)
+    plain = VehicleFit("differential", parameters, numbers, {}, {}, (), (), ())
+    fit = with_wheel_gains(plain, replace(plain, numbers={"track": number}))
+    before, after = (one.track / (one.effective_track or one.track) for one in (parameters, fit.parameters))
+    assert fit.parameters.track == 0.48
+    assert after == pytest.approx(before)
 
 
 @pytest.mark.slow

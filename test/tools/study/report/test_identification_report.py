@@ -137,6 +137,7 @@ def test_every_number_that_is_written_is_a_row_of_the_table(case, tmp_path_facto
         (Estimate(0.31, 0.3099, 0.3101), 0.31, "0.3099 to 0.3101"),
         (Estimate(1234.6, 1200.0, 1300.0), 1230.0, "1200 to 1300"),
         (Estimate(0.2, 0.2, 0.2), 0.2, "0.2 to 0.2"),
+        (Estimate(-0.04, -0.09, -0.0001), -0.04, "-0.09 to 0"),
         (Estimate(0.3, 0.1, math.inf), 0.3, "0.1 to inf"),
     ],
 )

@@ -53,12 +53,13 @@ class Estimate:
     @property
     def shown(self) -> float:
         """The value to two digits of the interval's width; further digits say nothing."""
-        return float(self._rounded(self.value, ROUND_HALF_EVEN))
+        return float(self._rounded(self.value, ROUND_HALF_EVEN)) + 0.0  # not -0
 
     @property
     def interval(self) -> str:
         """The interval in words, as :attr:`shown`; its ends are rounded outwards."""
-        return ends(float(self._rounded(self.low, ROUND_FLOOR)), float(self._rounded(self.high, ROUND_CEILING)))
+        low, high = self._rounded(self.low, ROUND_FLOOR), self._rounded(self.high, ROUND_CEILING)
+        return ends(float(low) + 0.0, float(high) + 0.0)  # not -0
 
     def _rounded(self, value: float, direction: str) -> Decimal:
         width, largest = self.high - self.low, max(abs(self.low), abs(self.high))

@@ -217,26 +217,29 @@ def _observed(fit: VehicleFit, quantity: str) -> Reached:
 
 
 def _has_limit(fit: VehicleFit, quantity: str, stage: str) -> bool:
-    """Whether a parameter of the file limits a velocity, or its acceleration, which a lag alone bounds too."""
+    """Whether a limit of the file bounds a velocity or its acceleration; a lag alone, which bounds it too, is none."""
     actuators = actuations(fit.parameters, wheels=True)
-    acting = (actuators[name] for name in (_followed(fit, quantity), BODY[quantity], "wheels") if name in actuators)
+    names = [_followed(fit, quantity), BODY[quantity], "wheels"]
+    names += ["drive"] if quantity == "v_y" else []  # it also moves a vehicle sideways whose steerings turn
+    acting = (actuators[name] for name in names if name in actuators)
     return any(_parameter(fit, actuator[stage], stage) for actuator in acting if actuator[stage])
 
 
 def is_limited(parameters: ParameterGroup, name: str) -> bool:
-    """Whether a limit of an actuator has an effect; the steering angle of some vehicles has a largest value instead."""
-    unlimited = [HAND_WHEEL] + [
-        actuator.unlimited.get(stage, 0.0)
+    """Whether a limit has an effect: it is neither 0 nor the largest value, such as the largest angle of a steering."""
+    unlimited = [
+        value
         for actuator in actuations(parameters, wheels=True).values()
         for stage, parameter in actuator.names.items()
         if parameter == name
+        for value in (actuator.unlimited.get(stage, 0.0), HAND_WHEEL if actuator.steers else 0.0)
     ]
     return 0.0 < (value := value_of(parameters, name)) < NO_LIMIT and value not in unlimited
 
 
 def _written_limit(fit: VehicleFit, quantity: str, stage: str) -> float:
-    """A limit of the parameter file; infinite without one."""
-    number = _written(fit, quantity, stage)
+    """A limit of the parameter file, for a missing deceleration that of the acceleration; infinite without one."""
+    number = _written(fit, quantity, stage) or (_written(fit, quantity, "rise") if stage == "fall" else None)
     return math.inf if number is None else number.value
 
 

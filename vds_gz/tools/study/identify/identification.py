@@ -117,7 +117,8 @@ def identify(
     )
     wheels = [text for recording in setup.recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
     geometry = setup.family.model.geometry(result.parameters)
-    if geometry.yaw_arm and not geometry.holonomic and not fitted:  # of others, the steering may be to blame
+    # Of others, the steering may be to blame.
+    if geometry.yaw_arm and not geometry.holonomic and "wheel_gains" not in fit:
         wheels += [text for recording in setup.recordings for text in turns_while_straight(recording)]
     result = replace(result, findings=(*turning, *wheels, *result.findings)[:MOST_FINDINGS])
     result = with_wheel_gains(result, calibrated) if calibrated is not None else result

@@ -357,7 +357,7 @@ def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: N
 
 
 def _largest_ranges(channels: Sequence[Channel]) -> dict[str, float]:
-    """The largest range of the channels of each quantity; that of the lateral speed is also that of the speed."""
+    """The largest range of each quantity in all channels; that of the lateral speed is at least that of the speed."""
     ranges = dict.fromkeys(QUANTITIES, 0.0)
     for channel in channels:
         spread = float(np.ptp(np.percentile(channel.measured, (1.0, 99.0))))
@@ -415,7 +415,7 @@ def _findings(fit: Fit, channels: Sequence[Channel], numbers: NamedEstimates) ->
 
 def calibration_findings(fit: Fit, result: VehicleFit) -> Iterator[str]:
     """Sentences on a fit of the gains of wheels."""
-    yield from _confounded(fit)
+    yield from (f"with gains of wheels: {finding}" for finding in _confounded(fit))
     yield from fit.setup.findings
     yield from _diameters(fit, result.calibrations)
 
@@ -426,7 +426,7 @@ def _confounded(fit: Fit) -> Iterator[str]:
     for group in joined(fit.intervals.confounded):
         names = " and ".join(terms[k].name for k in sorted(group))
         many = "are not distinguishable in this recording"
-        yield f"{names} {many if len(group) > 1 else 'has no effect on the measurements'}; no value is given"
+        yield f"{names} {many if len(group) > 1 else 'has no effect on the measurements'}; no interval is given"
 
 
 def _far_from_priors(fit: Fit, only: TermKind | None = None) -> Iterator[str]:

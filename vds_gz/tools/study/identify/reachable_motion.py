@@ -63,19 +63,24 @@ def _driven(model: AnyModel, parameters: ParameterGroup, quantity: str, command:
 
 
 def _velocities(vehicle: Vehicle[Any, Any, Any], command: Command, place: int) -> Iterator[float]:
-    """A velocity after each step with a command, until it has settled."""
+    """A velocity before a command, and after each step with it until it has settled."""
     vehicle.enter(command, vehicle.time)
     window = round(WITHIN * STEP_RATE)
-    values: list[float] = []
+    values = [_velocity(vehicle, place)]
+    yield values[-1]
     while len(values) < LONGEST * STEP_RATE:
         vehicle.advance(vehicle.time_of(vehicle.steps + 1))
-        motion = motion_of(vehicle.coefficients, vehicle.state)
-        values.append((motion.v_x, motion.v_y, motion.yaw_rate)[place])
+        values.append(_velocity(vehicle, place))
         yield values[-1]
         if len(values) > LEAST * STEP_RATE and max(map(abs, values)) > 0.0:
             change = abs(values[-1] - values[-window])
             if change <= SETTLED * max(map(abs, values[-window:])) or max(map(abs, values[-window:])) < 1e-6:
                 return
+
+
+def _velocity(vehicle: Vehicle[Any, Any, Any], place: int) -> float:
+    motion = motion_of(vehicle.coefficients, vehicle.state)
+    return (motion.v_x, motion.v_y, motion.yaw_rate)[place]
 
 
 def _fastest(values: Array, top: float) -> float:

@@ -6,13 +6,13 @@ If the response to the only level u of the commands is y, a gain of y / u and a 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.yaml_reader import ends
-from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, NEAR_ZERO, Setup
 from vds_gz.tools.study.identify.results import NamedEstimates
@@ -25,7 +25,7 @@ FOLLOWED = {"drive": ("v_x", "m/s"), "body": ("v_x", "m/s"), "turn": ("yaw_rate"
 
 
 class Equivalent(NamedTuple):
-    """Terms of which a recording shows one only, and a finding that says so."""
+    """A gain and a limit that explain a recording equally well, by name, and a finding that says so."""
 
     names: tuple[str, ...]
     finding: str
@@ -34,17 +34,14 @@ class Equivalent(NamedTuple):
 def equivalents(fit: Fit, numbers: NamedEstimates) -> Iterator[Equivalent]:
     """The gain and the limit of each actuator that only one level was commanded of."""
     setup = fit.setup
-    index = {term.name: k for k, term in enumerate(setup.family.terms)}
     for name, actuation in setup.actuators.items():
         quantity, unit = ("steering", "rad") if actuation.steers else FOLLOWED.get(name, ("", ""))
         level = only_level(_commanded(setup, name, quantity)) if quantity else 0.0
         gain, limit = (numbers.get(actuation[stage]) for stage in ("gain", "value"))
-        if not level or not (gain or limit):
+        responses = [number for number in (gain and gain.times(level), limit) if number]
+        if not level or not responses:
             continue
-        value = fit.solution.point[index[actuation["gain"]]] if actuation["gain"] in index else 1.0
-        response = gain.times(level) if gain else Estimate(value * level, value * level, value * level)
-        if limit and limit.value < response.value:
-            response = limit
+        response = min(responses, key=attrgetter("value"))
         names = tuple(actuation[stage] for stage, number in (("gain", gain), ("value", limit)) if number)
         yield Equivalent(
             names,

@@ -29,8 +29,9 @@ def without_wheel_gains(names: Collection[str], parameters: ParameterGroup) -> l
 def with_wheel_gains(plain: VehicleFit, calibrated: VehicleFit) -> VehicleFit:
     """An identified vehicle with the calibrations of a fit with gains of wheels, and with its tracks.
 
-    If the track of a vehicle that its wheels turn changes, the one of the plain fit becomes its effective track, so the
-    motion stays the same.
+    A vehicle turns by ``track / effective_track`` of the commanded yaw rate, so an effective track changes by the same
+    factor as the track, and the motion below the limits stays the same. Without an effective track, any track turns the
+    vehicle as commanded.
     """
     calibrations = plain.calibrations | {
         name: number for name, number in calibrated.calibrations.items() if name not in plain.calibrations
@@ -38,9 +39,11 @@ def with_wheel_gains(plain: VehicleFit, calibrated: VehicleFit) -> VehicleFit:
     tracks = {name: number for name in TRACKS if (number := calibrated.numbers.get(name)) is not None}
     numbers, values = plain.numbers | tracks, {name: number.value for name, number in tracks.items()}
     effective = EFFECTIVE_TRACK.name
-    if "track" in tracks and hasattr(plain.parameters, effective):
-        values[effective] = value_of(plain.parameters, effective) or value_of(plain.parameters, "track")
-        numbers[effective] = plain.numbers.get(effective) or plain.numbers.get("track")
+    if "track" in tracks and (turning := getattr(plain.parameters, effective, 0.0)):
+        factor = values["track"] / value_of(plain.parameters, "track")
+        values[effective] = factor * turning
+        if (number := plain.numbers.get(effective)) is not None:
+            numbers[effective] = number.times(factor)
     findings = plain.findings
     if any(map(calibrations.get, WHEELS.values())):
         names = " and ".join(WHEELS.values())

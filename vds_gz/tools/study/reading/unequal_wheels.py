@@ -14,7 +14,7 @@ import numpy as np
 from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.recording import Recording, Series
 
-#: Straight motion counts from this time after the last other command [s], in blocks of the second.
+#: Straight motion counts from SETTLED after the last other command, in blocks of length BLOCK [s].
 SETTLED, BLOCK = 2.0, 1.0
 
 #: Minimum distance of a block [m], and minimum number of blocks.

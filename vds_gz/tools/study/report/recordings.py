@@ -15,8 +15,10 @@ from matplotlib.figure import Figure
 
 from vds_gz.core.parameters.yaml_reader import INTERVAL
 from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.identify.exports import NOT_MET
 from vds_gz.tools.study.identify.labels import named
 from vds_gz.tools.study.identify.many import Pooled, PooledVehicle, Result
+from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, add_legend, literal, panels
 from vds_gz.tools.study.report.text import ReportPage
 
@@ -40,7 +42,8 @@ def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
     pooled = {word.name for word in vehicle.words}
     for word in named(vehicle.model, [name for name in lines if name not in pooled]):
         line = lines[word.name]
-        yield word.axis, word.label, word.written(line.value), line.origin, "", "", ""
+        never = word.name == MAX_AGE or line.origin.startswith(NOT_MET)
+        yield word.axis, word.label, "none" if never else word.written(line.value), line.origin, "", "", ""
 
 
 def pooled_findings(vehicle: PooledVehicle) -> Iterator[str]:
