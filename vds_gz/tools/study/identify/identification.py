@@ -222,7 +222,7 @@ def _check_turning(recording: Recording, vehicle: NodeParameters) -> None:
 def _hold_findings(hold: CommandHold) -> Iterator[str]:
     """A finding on pauses that contradict each other."""
     if hold.contradiction:
-        yield f"{hold.contradiction}; what it does without commands remains unknown, and pauses are left out"
+        yield f"{hold.contradiction}; what it does without commands remains unknown"
 
 
 def _with_unused(setup: Setup) -> list[Recording]:
