@@ -47,6 +47,18 @@ def random_drive(random) -> DriveParameters:
     )
 
 
+def random_steering(random, *, turns: bool) -> SteeringParameters:
+    """Of a wheel that ``turns`` about its axis beyond a right angle, or of a car's."""
+    return SteeringParameters(
+        **random_response(random),
+        backlash=some(random, 0.01, 0.2),
+        dead_time=random.integers(0, 100) * 1e-3,
+        time_constant=some(random, 1e-3, 0.2),
+        max_velocity=some(random, 1.0, 20.0),
+        max_position=some(random, 0.3, 3.5) if turns else random.uniform(0.3, 1.4),
+    )
+
+
 def random_bicycle(random) -> BicycleParameters:
     steered_drive = bool(random.random() < 0.5)
     flags = {
@@ -63,14 +75,7 @@ def random_bicycle(random) -> BicycleParameters:
         max_wheel_velocity=some(random, 0.5, 5.0),
         understeer_gradient=some(random, 0.001, 0.05),
         drive_actuator=random_drive(random),
-        steering_actuator=SteeringParameters(
-            **random_response(random),
-            backlash=some(random, 0.01, 0.2),
-            dead_time=random.integers(0, 100) * 1e-3,
-            time_constant=some(random, 1e-3, 0.2),
-            max_velocity=some(random, 1.0, 20.0),
-            max_position=some(random, 0.3, 3.5) if steered_drive else random.uniform(0.3, 1.4),
-        ),
+        steering_actuator=random_steering(random, turns=steered_drive),
         **flags,
     )
 
@@ -106,14 +111,7 @@ def random_swerve(random) -> SwerveParameters:
         cosine_scaling=bool(random.random() < 0.5),
         at_standstill=("hold", "straighten", "cross")[random.integers(3)],
         drive_actuators=random_drive(random),
-        steering_actuators=SteeringParameters(
-            **random_response(random),
-            backlash=some(random, 0.01, 0.2),
-            dead_time=random.integers(0, 100) * 1e-3,
-            time_constant=some(random, 1e-3, 0.2),
-            max_velocity=some(random, 1.0, 20.0),
-            max_position=some(random, 0.3, 3.5),
-        ),
+        steering_actuators=random_steering(random, turns=True),
         **random_body_limits(random),
     )
 

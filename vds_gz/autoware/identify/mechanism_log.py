@@ -22,8 +22,8 @@ from vds_gz.autoware.vehicle.models import mechanism
 from vds_gz.autoware.vehicle.steering import geared_angle, steering_at_rest
 from vds_gz.core.arrays import Array, Indices
 from vds_gz.core.vehicle.schedule import Records
-from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.recording import Series, SignalError
+from vds_gz.tools.study.signals import noise
 
 #: Length of a stretch, and that for Autoware's own steering, which stops by chance in its dead zone: its angles are
 #: random after that [s].

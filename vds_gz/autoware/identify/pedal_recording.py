@@ -15,8 +15,8 @@ from scipy.ndimage import median_filter, uniform_filter1d
 from scipy.signal import lfilter
 
 from vds_gz.core.arrays import Array, Flags, Indices
-from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.recording import Series, SignalError
+from vds_gz.tools.study.signals import noise
 
 #: Standard deviations of the map's second differences, from pedal to pedal and from speed to speed, and of an
 #: acceleration without data [m/s^2].

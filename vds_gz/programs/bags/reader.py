@@ -245,63 +245,56 @@ class _Rosbags(Bag):
     """A bag read by the package rosbags, without ROS."""
 
     def __init__(self, path: Path) -> None:
-        from rosbags.rosbag2 import Reader
-
         super().__init__(path)
         # A damaged file provokes any exception in rosbags, SQLite and the decompressors.
         with _damage_reported(Exception):
-            self._reader = Reader(path)
+            self._reader = self._reader_of(path)
             self._reader.open()
-            for topic in self._reader.connections:
-                self.counts[Connection(topic.topic, topic.msgtype)] += topic.msgcount
+            for topic in self._reader.connections:  # in ROS 1 one for each publisher
+                self.counts[self._connection(topic)] += topic.msgcount
             if self._reader.message_count:
                 self.span = self._reader.start_time, self._reader.end_time - 1
 
+    def _reader_of(self, path: Path) -> Any:
+        from rosbags.rosbag2 import Reader
+
+        return Reader(path)
+
+    def _connection(self, topic: Any) -> Connection:
+        return Connection(topic.topic, topic.msgtype)
+
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
-        theirs = [topic for topic in self._reader.connections if (topic.topic, topic.msgtype) in wanted]
+        theirs = [topic for topic in self._reader.connections if self._connection(topic) in wanted]
         with _damage_reported(Exception):
             for topic, time, data in self._reader.messages(theirs):
                 if not isinstance(time, int) or isinstance(data, str | int | float | None):  # a damaged cell
                     raise BagError(f"a message on '{topic.topic}' has no time or no bytes")
-                yield Connection(topic.topic, topic.msgtype), time, data
+                yield self._connection(topic), time, data
 
     def close(self) -> None:
         self._reader.close()
 
 
-class _Ros1(Bag):
+class _Ros1(_Rosbags):
     """A bag of ROS 1, whose messages are given as those of the types of ROS 2 with the same names."""
 
-    def __init__(self, path: Path) -> None:
+    def _reader_of(self, path: Path) -> Any:
         from rosbags.rosbag1 import Reader
 
-        super().__init__(path)
-        with _damage_reported(Exception):
-            self._reader = Reader(path)
-            self._reader.open()
-            for topic in self._reader.connections:  # one for each publisher
-                self.counts[_of_ros2(topic)] += topic.msgcount
-            if self._reader.message_count:
-                self.span = self._reader.start_time, self._reader.end_time - 1
+        return Reader(path)
+
+    def _connection(self, topic: Any) -> Connection:
+        """A connection of ROS 1; a name of a topic may lack its first slash there."""
+        return Connection(f"/{topic.topic.lstrip('/')}", topic.msgtype)
 
     def _messages(self, wanted: set[Connection]) -> Iterator[BagMessage]:
         from vds_gz.core.ros.messages.portable import MessageTypes
 
         types = MessageTypes()
         codecs = {connection: types.codec(connection.msgtype) for connection in wanted}
-        theirs = [topic for topic in self._reader.connections if _of_ros2(topic) in wanted]
         with _damage_reported(Exception):
-            for topic, time, data in self._reader.messages(theirs):
-                connection = _of_ros2(topic)
+            for connection, time, data in super()._messages(wanted):
                 yield connection, time, codecs[connection].from_ros1(data)
-
-    def close(self) -> None:
-        self._reader.close()
-
-
-def _of_ros2(topic: Any) -> Connection:
-    """A connection of ROS 1; a name of a topic may lack its first slash there."""
-    return Connection(f"/{topic.topic.lstrip('/')}", topic.msgtype)
 
 
 class _Rosbag2(Bag):

@@ -16,6 +16,7 @@ from vds_gz.core.vehicle.command import DRIVE, FIELDS, Command
 from vds_gz.core.vehicle.schedule import COMMAND, Records, fields_of
 from vds_gz.core.vehicle.vehicle_model import ActuatorKind
 from vds_gz.programs.commandlog.csv_table import kind_of
+from vds_gz.tools.study.signals import derivative, held
 
 #: Main quantities: velocities of base_link [m/s, m/s, rad/s], and the steering angle [rad].
 QUANTITIES = ("v_x", "v_y", "yaw_rate", "steering")
@@ -285,8 +286,7 @@ def _held(series: Series | None, time: Array) -> Array:
     """The commands in force at these times; NaN before the first and where nothing was commanded."""
     if series is None:
         return np.full(len(time), np.nan)
-    at = np.searchsorted(series.time, time, side="right") - 1
-    return np.where(at >= 0, series.value[at], np.nan)
+    return np.where(time >= series.time[0], held(series.time, series.value, time), np.nan)
 
 
 def pieces(times: list[Array]) -> list[tuple[float, float]]:
@@ -336,14 +336,10 @@ def _velocities(series: Mapping[str, Series]) -> dict[str, Series]:
     time = series["x"].time
     poses = np.stack([_at(series[name], time) for name in POSES])
     known = np.isfinite(poses).all(axis=0)
-    time, poses, half = time[known], poses[:, known], 0.5 * DIFFERENCE
-    middle = time[(time >= time[:1] + half) & (time <= time[-1:] - half)] if len(time) else time
-    if len(middle) < 2 or time[-1] - time[0] <= DIFFERENCE:
+    time, poses = time[known], poses[:, known]
+    (middle, d_x), (_, d_y), (_, turned) = (derivative(time, values, DIFFERENCE) for values in poses)
+    if len(middle) < 2:
         return {}
-    d_x, d_y, turned = (
-        (np.interp(middle + half, time, values) - np.interp(middle - half, time, values)) / DIFFERENCE
-        for values in poses
-    )
     angle = np.interp(middle, time, poses[2])
     cos, sin = np.cos(angle), np.sin(angle)
     velocities = {"v_x": d_x * cos + d_y * sin, "v_y": d_y * cos - d_x * sin, "yaw_rate": turned}

@@ -15,6 +15,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.recording import Recording
+from vds_gz.tools.study.signals import held
 
 #: Commands are compared on a grid of this step [s], or a wider one of this many points at most.
 STEP, POINTS = 0.02, 200_000
@@ -141,8 +142,7 @@ def _coarse(a: Recording, b: Recording, commands_a: Array, commands_b: Array) ->
 def _on_grid(time: Array, commands: Array, step: float) -> Array:
     """The commands at times of a grid, from the first command to the last."""
     grid = np.arange(time[0], time[-1] + step, step)
-    on_grid: Array = commands[np.searchsorted(time, grid, side="right") - 1]
-    return on_grid
+    return held(time, commands, grid)
 
 
 def _fine(times_a: Array, a: Array, times_b: Array, b: Array, reach: float) -> float:

@@ -18,6 +18,7 @@ from scipy.ndimage import uniform_filter1d
 from scipy.optimize import minimize_scalar
 
 from vds_gz.core.arrays import Array, Indices
+from vds_gz.tools.study.series_alignment import linear_fit, moments
 
 #: Maximum delay between two runs in the search [s].
 LONGEST_DELAY = 1.0
@@ -84,17 +85,17 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
     time = begin + step * np.arange(int((end - begin) / step) + 1)
     x, y = (_smoothed(time, at, values, SMOOTHING * interval / step) for at, values in ((time_a, a), (time_b, b)))
     indices = np.flatnonzero((time >= begin + longest) & (time <= end - longest))
-    [gain], [residual] = _fit(_moments(time, x, y, np.arange(len(time)), [0.0]))
+    [gain], [residual], _ = linear_fit(moments(time, x, y, np.arange(len(time)), [0.0]))
     if not certain or np.ptp(b) < STILL or len(indices) < PARTS * FEWEST:
         return Delay(None, None, float(gain))
     if math.sqrt(residual) <= EQUAL * float(np.ptp(b)):
         return Delay(0.0, 0.0, float(gain))
     count = int(longest / interval) + 1  # both ends are included for any step
     shifts = np.clip(interval * np.arange(-count, count + 1), -longest, longest)
-    _, errors = _fit(_moments(time, x, y, indices[::PARTS], shifts))
+    errors = linear_fit(moments(time, x, y, indices[::PARTS], shifts)).residual
     coarse = float(shifts[np.lexsort((np.abs(shifts), errors))[0]])
     fine = np.clip(coarse + interval * np.linspace(-1.0, 1.0, 2 * FINE + 1), -longest, longest)
-    blocks = np.stack([_moments(time, x, y, block, fine) for block in np.array_split(indices, BLOCKS)])
+    blocks = np.stack([moments(time, x, y, block, fine) for block in np.array_split(indices, BLOCKS)])
     shift = _refined(time, x, y, indices, _minimum(fine, blocks.sum(axis=0)), interval / FINE, longest)
     if longest - abs(shift) < AT_THE_END:
         # The minimum, if any, is outside the range: the runs took different paths.
@@ -102,14 +103,15 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
     left_out = np.array([_minimum(fine, blocks.sum(axis=0) - block) for block in blocks])
     scatter = math.sqrt((BLOCKS - 1) / BLOCKS * float(np.sum((left_out - left_out.mean()) ** 2)))
     standard_error = math.hypot(scatter, OF_INTERVAL * interval)
-    (gain_shifted, _), (residual_there, residual_unshifted) = _fit(_moments(time, x, y, indices, [shift, 0.0])).tolist()
+    fit = linear_fit(moments(time, x, y, indices, [shift, 0.0]))
+    residual_there, residual_unshifted = fit.residual.tolist()
     lowered = 1.0 - math.sqrt(residual_there / residual_unshifted) if residual_unshifted > 0.0 else 0.0
     minima = np.r_[False, (errors[1:-1] <= errors[:-2]) & (errors[1:-1] <= errors[2:]), False]
     shallow = OTHER_MINIMUM * residual_there + SHALLOW * float(np.var(y[indices]))
     rivals = errors[minima & (np.abs(shifts - shift) > FAR)] <= shallow
     if 1.0 - lowered > CLEARLY or standard_error > STANDARD_ERROR or rivals.any():
         return Delay(None, None, float(gain))
-    return Delay(shift, standard_error, gain_shifted, lowered)
+    return Delay(shift, standard_error, float(fit.gain[0]), lowered)
 
 
 def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
@@ -120,39 +122,20 @@ def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
     return smoothed
 
 
-def _moments(time: Array, a: Array, b: Array, samples: Indices, shifts: Array | list[float]) -> Array:
-    """Number of samples, sums, squares and product of shifted A and B, a row for each shift [s]."""
-    y = b[samples]
-    rows = []
-    for shift in shifts:
-        x = np.interp(time[samples] - shift, time, a)
-        rows.append((len(y), x.sum(), y.sum(), x @ x, x @ y, y @ y))
-    return np.array(rows, float)
-
-
-def _fit(moments: Array) -> Array:
-    """Gain of B over A, and mean square residual of B after gain and constant; a column for each row of moments."""
-    n, x, y, xx, xy, yy = moments.T
-    a, covariance, b = xx / n - (x / n) ** 2, xy / n - x * y / n**2, yy / n - (y / n) ** 2
-    gains = np.divide(covariance, a, out=np.ones(len(a)), where=a > 0.0)
-    explained = np.divide(covariance**2, a, out=np.zeros(len(a)), where=a > 0.0)
-    return np.stack((gains, np.maximum(b - explained, 0.0)))
-
-
 def _refined(time: Array, a: Array, b: Array, indices: Indices, start: float, reach: float, longest: float) -> float:
     """The shift with the smallest residual within a reach of a shift [s]."""
 
     def error(shift: float) -> float:
-        return float(_fit(_moments(time, a, b, indices, [shift]))[1, 0])
+        return float(linear_fit(moments(time, a, b, indices, [shift])).residual[0])
 
     bounds = max(start - reach, -longest), min(start + reach, longest)
     solution = minimize_scalar(error, (), bounds, method="bounded", options={"xatol": 1e-7})
     return float(solution.x) if solution.fun < error(start) else start
 
 
-def _minimum(shifts: Array, moments: Array) -> float:
+def _minimum(shifts: Array, sums: Array) -> float:
     """Minimum of the parabola through the smallest residual and its neighbours, for shifts in equal steps [s]."""
-    _, errors = _fit(moments)
+    errors = linear_fit(sums).residual
     k = int(np.lexsort((np.abs(shifts), errors))[0])
     if 0 < k < len(shifts) - 1:
         low, middle, high = errors[k - 1 : k + 2]

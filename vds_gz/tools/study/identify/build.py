@@ -10,13 +10,14 @@ from functools import cached_property
 import numpy as np
 
 from vds_gz.core.arrays import Array
-from vds_gz.tools.study.identify.estimates import WIDTH, without_spikes
+from vds_gz.tools.study.identify.estimates import WIDTH
 from vds_gz.tools.study.identify.observed_limits import Reaches
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segment_model import Experiment, VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
 from vds_gz.tools.study.identify.term_kind import LEAST_LIMIT, Term
 from vds_gz.tools.study.recording import MeasuredChannel
+from vds_gz.tools.study.signals import without_spikes
 
 #: Accuracy of simulations and of their differences: as a part of a channel's range, and of a constant one in its unit.
 ACCURACY, CONSTANT_ACCURACY = 5e-6, 1e-6

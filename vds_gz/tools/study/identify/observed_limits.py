@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.core.arrays import Array
-from vds_gz.tools.study.identify.estimates import noise, without_spikes
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
 from vds_gz.tools.study.identify.results import Reached
 from vds_gz.tools.study.identify.term_kind import Effect
 from vds_gz.tools.study.identify.terms import STAGES
 from vds_gz.tools.study.recording import Series
+from vds_gz.tools.study.signals import noise, without_spikes
 
 #: Assumed time of a change of a quantity without measurements [s].
 COMMAND_RISE_TIME = 0.5

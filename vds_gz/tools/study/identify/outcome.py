@@ -14,7 +14,7 @@ from vds_gz.core.parameters.actuator_parameters import ActuatorStages, StaticMap
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import ends
 from vds_gz.core.vehicle.command import TWIST
-from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH, Estimate, noise
+from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH, Estimate
 from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.labels import named
 from vds_gz.tools.study.identify.observed_limits import reached
@@ -39,6 +39,7 @@ from vds_gz.tools.study.identify.term_kind import Term, TermKind
 from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, LATENCY, MAP, STAGES
 from vds_gz.tools.study.identify.trials import costs_of
 from vds_gz.tools.study.recording import QUANTITIES
+from vds_gz.tools.study.signals import in_force, noise
 
 #: A time is also given if its interval extends at most this far to either side [s].
 USEFUL_TIME = 0.05
@@ -276,7 +277,7 @@ def _commanded(setup: Setup, recording: int, quantity: str, time: Array, paramet
     Twists command a steering angle [rad]; at standstill the last one, or 0 if the steering is centred.
     """
     commands = setup.recordings[recording].commands
-    at = np.clip(np.searchsorted(commands.time, time, side="right") - 1, 0, None)
+    at = in_force(commands.time, time)
     if quantity in requested_by(setup.kind):
         return np.asarray(commands.records[FIELDS[quantity]][at], float)
     if quantity != "steering" or setup.kind != TWIST:

@@ -9,47 +9,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
-from scipy.signal import lfilter
 
-from vds_gz.core.arrays import Array
 from vds_gz.tools.study.recording import POSES, QUANTITIES, UNITS, MeasuredChannel, Recording, Series, SignalError
+from vds_gz.tools.study.series_alignment import FEWEST_SAMPLES, NOT_TOGETHER, Relation, common_grid, relation
+from vds_gz.tools.study.signals import derivative, held
 
-#: Maximum lags of the search [s]: of a measurement behind its command, of one topic before or behind another, and of a
-#: measurement that leads its command.
+#: Maximum lags of the search [s]: of a measurement behind its command, as of a heavy vehicle; of one topic before or
+#: behind another, as clocks of one robot differ less; and of a measurement that leads its command.
 AFTER_COMMAND, APART, LEAD = 2.0, 0.5, 1.0
 
-#: Correlations above which two series agree, and below which they contradict.
-TOGETHER, NOT_TOGETHER = 0.9, 0.3
+#: Series with a larger correlation are of one motion: only then does the gain between them show a unit.
+TOGETHER = 0.9
 
-#: A measurement with a smaller correlation with its command has the opposite sign.
+#: A lead is clear if its correlation exceeds that of all lags of the other sign by this; a slow ramp has no peak.
+CLEARER = 0.02
+
+#: A measurement with a smaller correlation with its command has the opposite sign, also if it is noisy.
 AGAINST = -0.7
-
-#: Tolerance of the factor of a unit, and of the factor 1 of two measurements that agree.
-NEAR, AGREEING = 0.12, 0.2
 
 #: Maximum steering angle [rad]; minimum and maximum radius of a wheel [m].
 MAXIMUM_ANGLE, SMALLEST, LARGEST = math.pi, 0.015, 1.5
 
-#: Series are compared on a grid of this step [s], or wider in longer recordings so that there are no more points.
-STEP, POINTS = 0.02, 20_000
-
-#: The most positive correlation is chosen if it is above this, unless the most negative one is stronger by this.
-POSITIVE, STRONGER = 0.3, 0.3
-
-#: Time constants of responses to commands that are tried [s].
-CONSTANTS = 0.0, 0.1, 0.3, 1.0
-
-#: Derivatives are differences over this time [s].
+#: Derivatives are differences over this time [s], in which even a slow robot moves further than its poses scatter.
 DIFFERENCE = 0.4
-
-#: The part of the samples whose deviations are too small for a ratio.
-LARGE = 0.7
-
-#: Minimum number of samples of compared series.
-FEWEST_SAMPLES = 20
 
 #: Wrong units, with the factors by which they make numbers too large.
 _SPEEDS = {"km/h": 3.6, "cm/s": 100.0, "mm/s": 1000.0}
@@ -102,7 +86,7 @@ def turning_against_steering(recording: Recording) -> str:
         return ""
     slope = np.sin(steering.value) * np.cos(steering.value)
     if by_command:
-        slope = slope[np.clip(np.searchsorted(steering.time, v_x.time, side="right") - 1, 0, None)]
+        slope = held(steering.time, slope, v_x.time)
         min_lag, max_lag, threshold, angle = 0.0, AFTER_COMMAND, AGAINST, "commanded steering angle"
     else:
         slope = np.interp(v_x.time, steering.time, slope)
@@ -171,20 +155,16 @@ def _lead_time(command: Series, measured: Series) -> float:
     """The time by which measurements clearly lead the commands [s], negative if they clearly follow; else 0.
 
     Unlike in :func:`relation`, commands are not smoothed by a lag, which a measurement may lead by up to its time
-    constant. Without a peak, as in a slow ramp, the agreement says nothing about times.
+    constant.
     """
-    grid = np.arange(measured.time[0], measured.time[-1], STEP)
-    reach = round(LEAD / STEP)
-    if len(grid) < 4 * reach:
+    grid = common_grid(command, measured, -LEAD, LEAD, held=True)
+    if grid is None:
         return 0.0
-    at = np.clip(np.searchsorted(command.time, grid, side="right") - 1, 0, None)
-    commanded, middle = command.value[at], np.interp(grid, measured.time, measured.value)[reach:-reach]
-    lags = range(-reach, reach + 1)
-    correlations = [_correlation(commanded[reach - lag : len(grid) - reach - lag], middle) for lag in lags]
-    best_lag = int(np.argmax(correlations)) - reach
-    other_side = correlations[reach:] if best_lag < 0 else correlations[: reach + 1]
-    is_clear = correlations[best_lag + reach] > max(*other_side, NOT_TOGETHER - 0.02) + 0.02
-    return -best_lag * STEP if -reach < best_lag < reach and is_clear else 0.0
+    shifts, correlations = grid.shifts, grid.fit().correlation
+    best = int(np.argmax(correlations))
+    others = correlations[shifts >= 0.0] if shifts[best] < 0.0 else correlations[shifts <= 0.0]
+    is_clear = correlations[best] > max(*others, NOT_TOGETHER - CLEARER) + CLEARER
+    return -float(shifts[best]) if 0 < best < len(shifts) - 1 and is_clear else 0.0
 
 
 def _against_main(recording: Recording, channel: MeasuredChannel, findings: list[str]) -> str:
@@ -214,7 +194,7 @@ def _comparable(recording: Recording, channel: MeasuredChannel) -> tuple[Series 
     if quantity in QUANTITIES:
         return measured.get(quantity), channel.series, f"{quantity} ({recording.sources.get(quantity, quantity)})"
     if quantity == "heading":
-        return measured.get("yaw_rate"), rate(channel.series), "the yaw rate when differentiated"
+        return measured.get("yaw_rate"), _rate(channel.series), "the yaw rate when differentiated"
     if quantity == "x":
         poses = {pose.quantity: pose.series for pose in recording.further if pose.source == channel.source}
         return measured.get("v_x"), _speed_of(poses), "v_x when differentiated"
@@ -228,9 +208,13 @@ def _speed_of(poses: Mapping[str, Series]) -> Series | None:
     if not set(POSES) <= poses.keys() or len({len(poses[name].time) for name in POSES}) > 1:
         return None
     x, y, heading = (poses[name] for name in POSES)
-    v_x, v_y = rate(x), rate(y)
+    v_x, v_y = _rate(x), _rate(y)
     at = np.interp(v_x.time, heading.time, heading.value) if len(v_x.time) else v_x.time
     return Series(v_x.time, v_x.value * np.cos(at) + v_y.value * np.sin(at))
+
+
+def _rate(series: Series) -> Series:
+    return Series(*derivative(series.time, series.value, DIFFERENCE))
 
 
 def _contradicting_wheels(recording: Recording) -> dict[str, str]:
@@ -288,110 +272,3 @@ def _relation_to_motion(recording: Recording, quantity: str, series: Series) -> 
     if quantity in recording.commanded:
         return relation(recording.commanded[quantity], series, 0.0, AFTER_COMMAND, held=True)
     return None
-
-
-class Relation(NamedTuple):
-    """The relation of one series to another: y = gain x + constant, at the lag with the best agreement.
-
-    ``unexplained`` is the part of y's rms that no multiple of x explains. ``ratio`` is the gain by the median of the
-    ratios of large deviations, which delays and single samples hardly change.
-    """
-
-    gain: float
-    correlation: float
-    unexplained: float
-    ratio: float
-
-    def is_factor(self, factor: float, part: float = NEAR) -> bool:
-        """Whether both measures of the gain are a factor."""
-        return _is_factor(self.gain, factor, part) and _is_factor(self.ratio, factor, part)
-
-    @property
-    def agrees(self) -> bool:
-        """Whether either measure of the gain is 1, or the two contradict each other."""
-        ones = (_is_factor(gain, 1.0, AGREEING) for gain in (self.gain, self.ratio))
-        return any(ones) or not _is_factor(self.gain, self.ratio, AGREEING)
-
-    @property
-    def contradicts(self) -> bool:
-        """Whether the series are not of the same motion. Two series with hardly more than noise do not show that."""
-        return abs(self.correlation) < NOT_TOGETHER and self.unexplained > AGREEING
-
-
-def relation(x: Series, y: Series, first: float, last: float, *, held: bool = False) -> Relation | None:
-    """The relation of y to x, at the lag [s] from first to last with the best agreement.
-
-    None if one of them hardly changes or they are too short. A positive correlation is preferred, since a periodic
-    motion has a negative one half a period later. Extreme samples are clipped. With ``held``, each value of x holds
-    until the next, and y may follow with a first-order lag.
-    """
-    if min(len(x.time), len(y.time)) < FEWEST_SAMPLES:
-        return None
-    begin, end = max(x.time[0], y.time[0]), min(x.time[-1] + (last if held else 0.0), y.time[-1])
-    step = max(STEP, (end - begin) / POINTS)
-    reach = math.ceil(max(abs(first), abs(last)) / step)
-    grid = np.arange(begin, end, step)
-    if len(grid) < 4 * reach + FEWEST_SAMPLES:
-        return None
-    at = np.searchsorted(x.time, grid, side="right") - 1
-    xs = _clipped(x.value[at] if held else np.interp(grid, x.time, x.value))
-    ys = _clipped(np.interp(grid, y.time, y.value))[reach : len(grid) - reach]
-    if min(float(np.std(ys)), float(np.std(xs))) < 1e-9:
-        return None
-    lags = range(math.floor(first / step), math.ceil(last / step) + 1)
-    shifted = [
-        smoothed[reach - lag : len(grid) - reach - lag]
-        for constant in (CONSTANTS if held else CONSTANTS[:1])
-        for smoothed in (_smoothed(xs, step / constant if constant else math.inf),)
-        for lag in lags
-    ]
-    correlations = np.array([_correlation(values, ys) for values in shifted])
-    positive = float(np.max(correlations)) >= max(POSITIVE, -float(np.min(correlations)) - STRONGER)
-    best = int(np.argmax(correlations if positive else np.abs(correlations)))
-    x_shifted, correlation = shifted[best], float(correlations[best])
-    spread = float(np.std(x_shifted))
-    if spread == 0.0:
-        return None
-    cosine = float(x_shifted @ ys) / math.sqrt(float(x_shifted @ x_shifted) * float(ys @ ys))
-    gain, unexplained = correlation * float(np.std(ys)) / spread, math.sqrt(max(1.0 - cosine**2, 0.0))
-    return Relation(gain, correlation, unexplained, _ratio(x_shifted, ys))
-
-
-def rate(series: Series) -> Series:
-    """The derivative in time, by differences over :data:`DIFFERENCE`; of equal stamps the last one counts."""
-    is_last = np.diff(series.time, append=math.inf) > 0.0
-    series = Series(series.time[is_last], series.value[is_last])
-    usual = float(np.median(np.diff(series.time))) if len(series.time) > 1 else STEP
-    stride = max(1, round(DIFFERENCE / usual))
-    if len(series.time) <= 2 * stride:
-        return Series(np.empty(0), np.empty(0))
-    durations = series.time[stride:] - series.time[:-stride]
-    middle = 0.5 * (series.time[stride:] + series.time[:-stride])
-    return Series(middle, (series.value[stride:] - series.value[:-stride]) / durations)
-
-
-def _is_factor(value: float, factor: float, part: float = NEAR) -> bool:
-    return value > 0.0 and abs(math.log(value / factor)) < part
-
-
-def _ratio(x: Array, y: Array) -> float:
-    """The median ratio of deviations from the median, of the samples in which x deviates most."""
-    x, y = x - np.median(x), y - np.median(y)
-    most = np.abs(x) >= max(float(np.percentile(np.abs(x), 100.0 * LARGE)), 1e-12)
-    return float(np.median(y[most] / x[most])) if most.any() else 0.0
-
-
-def _smoothed(values: Array, speed: float) -> Array:
-    """Values behind a first-order lag, whose time constant is one step divided by the speed."""
-    decay = math.exp(-speed)
-    return np.asarray(lfilter([1.0 - decay], [1.0, -decay], values, zi=[decay * values[0]])[0])
-
-
-def _clipped(values: Array) -> Array:
-    """Values clipped to their 1st and 99th percentiles."""
-    return np.asarray(np.clip(values, *np.percentile(values, (1.0, 99.0))))
-
-
-def _correlation(a: Array, b: Array) -> float:
-    spread = float(np.std(a) * np.std(b))
-    return float(np.mean((a - a.mean()) * (b - b.mean()))) / spread if spread > 1e-12 else 0.0

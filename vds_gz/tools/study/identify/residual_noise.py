@@ -8,8 +8,8 @@ import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
-from vds_gz.tools.study.identify.estimates import without_spikes
 from vds_gz.tools.study.identify.robust import autocorrelation_time, noise_scale
+from vds_gz.tools.study.signals import without_spikes
 
 #: Residuals are clipped at this multiple of their scale by the median or of their rms without spikes, whichever is
 #: larger. So transients count, and outliers hardly do.

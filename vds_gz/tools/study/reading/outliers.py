@@ -11,12 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
-from vds_gz.core.arrays import Array
+from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.recording import Series
-
-Mask = NDArray[np.bool_]
+from vds_gz.tools.study.signals import median_filtered
 
 #: A yaw rate is a wrap if it is a turn per sample within this part of a turn. Intervals longer than the usual one by
 #: the factor LOST are gaps, after which a slow turn may be a whole one too.
@@ -53,7 +51,7 @@ COARSE, LEVELS, WIDE = 0.8, 4, 0.01
 class Outliers(NamedTuple):
     """Samples to leave out, and why."""
 
-    mask: Mask
+    mask: Flags
     reason: str
 
 
@@ -112,14 +110,9 @@ def _possible(time: Array, quantity: str) -> float:
 
 def _distances(value: Array) -> tuple[Array, float]:
     """Distances of samples from their local medians, and the span of the samples that are near theirs."""
-    distance = np.abs(value - np.median(_windows(value, AROUND), axis=1))
+    distance = np.abs(value - median_filtered(value, AROUND))
     near = distance <= np.quantile(distance, 1.0 - FARTHEST, method="lower")
     return distance, float(np.ptp(value[near]))
-
-
-def _windows(value: Array, count: int) -> Array:
-    """For each value a row of the values around it, of an odd number in all."""
-    return sliding_window_view(np.pad(value, count // 2, mode="edge"), count)
 
 
 def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
@@ -127,8 +120,8 @@ def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
     if quantity == "steering":
         return
     speed = np.abs(series.value)
-    around = 2 * max(1, round(DIP / float(np.median(np.diff(series.time))))) + 1
-    level = _windows(speed, around).max(axis=1)
+    half = max(1, round(DIP / float(np.median(np.diff(series.time)))))
+    level = np.max(sliding_window_view(np.pad(speed, half), 2 * half + 1), axis=1)
     moves = level > 0.5 * float(np.percentile(speed, 95.0))
     low, below = moves & (speed <= LOW * level), moves & (speed < HIGH * level)
     if np.sum(below & ~low) >= SELDOM * low.sum() or _is_coarse(series, moves & ~low):
@@ -145,7 +138,7 @@ def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
         yield Outliers(mask, "are drop-outs: the sensor reads 0 for moments while the vehicle moves")
 
 
-def _is_coarse(series: Series, moves: Mask) -> bool:
+def _is_coarse(series: Series, moves: Flags) -> bool:
     """Whether a sensor counts few steps per interval; a driver may divide these by the true intervals."""
     interval = np.diff(series.time, prepend=np.nan)
     for value in (series.value, series.value * interval):

@@ -6,13 +6,13 @@ Odometry by wheels of assumed equal diameters does not show it, poses of a local
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.recording import Recording, Series
+from vds_gz.tools.study.signals import held, median_and_error
 
 #: Straight motion counts from SETTLED after the last other command, in blocks of length BLOCK [s].
 SETTLED, BLOCK = 2.0, 1.0
@@ -62,22 +62,16 @@ def _curvature(yaw_rate: Series, v_x: Series, pose: dict[str, Series]) -> tuple[
     if driven.sum() < FEWEST:
         return None
     curvatures = turned[driven] / moved[driven]
-    middle = float(np.median(curvatures))
+    middle, error = median_and_error(curvatures)
     standing = straight & _constant(v_x, begin, 0.0)
     still = float(np.median(turned[standing])) if standing.any() else 0.0
     if abs(still) > OF_SENSOR * abs(middle) * float(np.median(np.abs(moved[driven]))):
         return None
-    scatter = 1.4826 * float(np.median(np.abs(curvatures - middle)))
-    return middle, 1.25 * scatter / math.sqrt(len(curvatures))
-
-
-def _held(commands: Series, time: Array) -> Array:
-    """The commands that hold at some times."""
-    return np.asarray(commands.value[np.maximum(np.searchsorted(commands.time, time, side="right") - 1, 0)])
+    return middle, error
 
 
 def _constant(commands: Series, begin: Array, value: float) -> Flags:
     """Whether a command has a value in each block, and for :data:`SETTLED` before it."""
     others = commands.time[commands.value != value]
     first, last = np.searchsorted(others, begin - SETTLED), np.searchsorted(others, begin + BLOCK)
-    return np.asarray((first == last) & (_held(commands, begin - SETTLED) == value))
+    return np.asarray((first == last) & (held(commands.time, commands.value, begin - SETTLED) == value))

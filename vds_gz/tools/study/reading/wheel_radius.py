@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.recording import Recording, Series
+from vds_gz.tools.study.signals import median_and_error
 
 #: The ratio is calculated in blocks [s], from samples with more than this part of the speed's 95th percentile.
 BLOCK, DRIVING = 2.0, 0.2
@@ -58,8 +58,4 @@ def _ratio(v_x: Series, wheels: list[Series], wheel_radius: float) -> tuple[floa
         sign = np.sign(both[chosen])
         if (driven := float(np.sum(sign * speed[chosen]))) > 0.0 and chosen.sum() > 1:
             ratios.append(float(np.sum(sign * rolled[chosen])) / driven)
-    if len(ratios) < FEWEST:
-        return None
-    middle = float(np.median(ratios))
-    scatter = 1.4826 * float(np.median(np.abs(np.array(ratios) - middle)))
-    return middle, 1.25 * scatter / math.sqrt(len(ratios))
+    return median_and_error(np.array(ratios)) if len(ratios) >= FEWEST else None

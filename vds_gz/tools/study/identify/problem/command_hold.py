@@ -18,9 +18,11 @@ import numpy as np
 from vds_gz.core.arrays import Array, Flags
 from vds_gz.core.vehicle.command import KINDS, MEASURES
 from vds_gz.core.vehicle.schedule import Records
-from vds_gz.tools.study.identify.estimates import SPIKE_WINDOW, Estimate, noise
-from vds_gz.tools.study.identify.recording_faults import AFTER_COMMAND, relation
+from vds_gz.tools.study.identify.estimates import Estimate
+from vds_gz.tools.study.identify.recording_faults import AFTER_COMMAND
 from vds_gz.tools.study.recording import COMMANDED, Commands, Recording, Series
+from vds_gz.tools.study.series_alignment import common_grid, relation
+from vds_gz.tools.study.signals import SPIKE_WINDOW, median_filtered, noise
 
 #: The parameter that says how long a vehicle follows its last command.
 MAX_AGE = "twist_reference_max_oldness"
@@ -50,9 +52,6 @@ HALF, BEGUN = 0.5, 0.2
 
 #: Delays of this many stops from about the same speed give that of a stop.
 SIMILAR = 3
-
-#: Delays that are tried without commands to stop or to start [s].
-LAGS = np.arange(0.0, 2.0, 0.02)
 
 #: Minimum number of stops that show a time-out, and their tolerance: as a part of it, and in intervals of measurement.
 #: The tolerance of the longest pause in which a vehicle moved on is the same part of that.
@@ -198,12 +197,6 @@ def neutral(records: Records) -> Flags:
     return standing
 
 
-def smoothed(values: Array) -> Array:
-    """At least :data:`SPIKE_WINDOW` values, median-filtered."""
-    medians = np.median(np.lib.stride_tricks.sliding_window_view(values, SPIKE_WINDOW), axis=1)
-    return np.pad(medians, SPIKE_WINDOW // 2, mode="edge")
-
-
 def _inserted(series: Series, times: Array) -> Series:
     """A series with zeros at some times."""
     time, value = np.append(series.time, times), np.append(series.value, np.zeros(len(times)))
@@ -250,7 +243,7 @@ class _AxisMotion:
     def __init__(self, commands: Commands, quantity: str, measured: Series) -> None:
         self._time, self._commanded = commands.time, np.asarray(commands.records[COMMANDED[quantity]], float)
         self._at = measured.time
-        self._value = smoothed(measured.value)
+        self._value = median_filtered(measured.value)
         self._least_command = CLEAR * float(np.max(np.abs(self._commanded)))
         top = float(np.percentile(np.abs(self._value), 98.0))
         self._least_level = max(CLEAR * top, NOISE * noise(self._value), 1e-9)
@@ -346,15 +339,11 @@ class _AxisMotion:
 
     @cached_property
     def _lag(self) -> float:
-        """The delay of the motion behind the commands at which both correlate best [s]."""
-        mismatch = []
-        for lag in LAGS:
-            at = np.clip(np.searchsorted(self._time, self._at - lag, side="right") - 1, 0, None)
-            commanded = self._commanded[at]
-            power = float(commanded @ commanded)
-            gain = float(commanded @ self._value) / power if power > 0.0 else 0.0
-            mismatch.append(float(np.sum(np.abs(self._value - gain * commanded))))
-        return float(LAGS[int(np.argmin(mismatch))])
+        """The delay of the motion behind the commands at which both agree best; the longest if nothing shows it [s]."""
+        grid = common_grid(
+            Series(self._time, self._commanded), Series(self._at, self._value), 0.0, AFTER_COMMAND, held=True
+        )
+        return AFTER_COMMAND if grid is None else float(grid.shifts[np.argmax(grid.fit().correlation)])
 
     def _usual_delays(self, level: float) -> tuple[float, float]:
         """Both delays of changes to or from about this level [s]; without any, the lag behind the commands."""

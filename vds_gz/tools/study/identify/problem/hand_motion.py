@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.core.arrays import Array, Flags
-from vds_gz.tools.study.identify.estimates import SPIKE_WINDOW, noise
-from vds_gz.tools.study.identify.problem.command_hold import SPEEDS, neutral, smoothed
+from vds_gz.tools.study.identify.problem.command_hold import SPEEDS, neutral
 from vds_gz.tools.study.identify.problem.segments import chosen
 from vds_gz.tools.study.recording import COMMANDED, UNITS, Commands, Recording, Series
+from vds_gz.tools.study.signals import SPIKE_WINDOW, median_filtered, noise
 
 #: Time after a change of commands that dead times and coasting take at most, and time of steady motion after it [s].
 RESPONSE, STEADY = 2.0, 1.0
@@ -68,7 +68,7 @@ def _hand_motions(commands: Commands, quantity: str, measured: Series) -> Iterat
     largest = float(np.max(np.abs(commands.records[COMMANDED[quantity]])))
     if largest == 0.0 or len(measured.time) < SPIKE_WINDOW:
         return
-    value = smoothed(measured.value)
+    value = median_filtered(measured.value)
     scatter = NOISE * noise(value)
     changes = np.r_[True, commands.records[1:] != commands.records[:-1]]
     begins, standing = commands.time[changes], neutral(commands.records[changes])

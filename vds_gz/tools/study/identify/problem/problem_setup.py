@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +14,6 @@ from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.command import KINDS, CommandKind
 from vds_gz.core.vehicle.vehicle_model import AnyModel
-from vds_gz.tools.study.identify.estimates import noise
 from vds_gz.tools.study.identify.problem.horizon_means import with_increments
 from vds_gz.tools.study.identify.problem.observed import observed, steers
 from vds_gz.tools.study.identify.problem.references import ReferenceRange, joined, reference_ranges
@@ -31,6 +29,7 @@ from vds_gz.tools.study.recording import (
     Recording,
     SignalError,
 )
+from vds_gz.tools.study.signals import in_force, median_and_error, noise
 
 #: Fields of commands and of calibrations, by quantity.
 FIELDS = {quantity: COMMANDED[quantity] for quantity in QUANTITIES}
@@ -208,8 +207,8 @@ def _settled_at_zero(commands: Commands, time: Array) -> Flags:
     moves = np.any([commands.records[field] != 0.0 for field in fields], axis=0)
     last = np.maximum.accumulate(np.where(moves, np.arange(len(moves)), -1))
     ends = np.where(last + 1 < len(moves), commands.time[np.minimum(last + 1, len(moves) - 1)], np.inf)
-    at = np.searchsorted(commands.time, time, side="right") - 1
-    return np.asarray((at >= 0) & ~moves[at] & (time >= ends[at] + SETTLED))
+    at = in_force(commands.time, time)
+    return np.asarray((time >= commands.time[0]) & ~moves[at] & (time >= ends[at] + SETTLED))
 
 
 def _is_standing(channel: MeasuredChannel, settled: Flags) -> bool:
@@ -217,8 +216,7 @@ def _is_standing(channel: MeasuredChannel, settled: Flags) -> bool:
     values = channel.series.value[settled]
     if len(values) < STANDING_SAMPLES:
         return False
-    middle, top = float(np.median(values)), float(np.percentile(np.abs(channel.series.value), 99.0))
-    error = 1.25 * 1.4826 * float(np.median(np.abs(values - middle))) / math.sqrt(len(values))
+    (middle, error), top = median_and_error(values), float(np.percentile(np.abs(channel.series.value), 99.0))
     return abs(middle) <= max(STANDING * top, STANDING_ERRORS * error)
 
 
