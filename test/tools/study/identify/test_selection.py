@@ -1,4 +1,4 @@
-"""The order in which terms enter a fit, and the trial values of split limits."""
+"""Which of several candidates enters a fit, and the trial values of split limits."""
 
 from __future__ import annotations
 
@@ -11,28 +11,38 @@ import pytest
 pytest.importorskip("scipy")
 pytest.importorskip("numba")
 
-from vds_gz.tools.study.identify.selection import OVERWHELMING, _ScoredCandidate
+from vds_gz.tools.study.identify.residual_noise import Noise
+from vds_gz.tools.study.identify.selection import FittedCandidate, simplest
+from vds_gz.tools.study.identify.term_kind import SIGNIFICANT, WORTHWHILE
 from vds_gz.tools.study.identify.trial_values import LIMITS, SPLITS, UNLIMITED_AT, TrialContext, fall_limits
+from vds_gz.tools.study.identify.trials import Candidate
+from vds_gz.tools.study.identify.vehicle_fit import Solution
 
 #: The deceleration limit of an actuator with terms of both limits only.
 FALL = TrialContext(1, scale=0.3, highest=math.inf, tried=2.0, beside={"rise": 0, "fall": 1}, gains=(), wheel_base=0.0)
 
 
-def entry(*, gain: float, left: float, rank: int) -> _ScoredCandidate:
-    return _ScoredCandidate(None, None, gain, left, rank)
+def entry(terms: int, squares: list[float]) -> FittedCandidate:
+    """A fit with some terms that leaves some squares in each block."""
+    free, ones = np.arange(5) < terms, np.ones(1)
+    solution = Solution(np.zeros(5), free, (), np.empty(0), np.empty((0, 5)), 0.0, Noise(ones, ones, ones))
+    candidate = Candidate(str(terms), tuple(range(terms)), lambda point: iter(()), (SIGNIFICANT, WORTHWHILE))
+    return FittedCandidate(candidate, solution, np.array(squares)[:, np.newaxis])
 
 
-def test_the_first_of_equally_good_candidates_enters():
-    first, later = entry(gain=1.0, left=50.0, rank=0), entry(gain=1.1, left=50.0, rank=1)
-    assert not later.beats(first)
-    assert first.beats(later)
-    assert entry(gain=1.2, left=50.0, rank=1).beats(first)
+def test_of_candidates_that_predict_about_as_well_the_one_with_the_fewest_terms_enters():
+    few, many = entry(1, [20.0, 20.0, 20.0, 20.0]), entry(4, [25.0, 14.0, 21.0, 18.0])  # better in the sum only
+    assert simplest([many, few], 100.0) is few
 
 
-def test_a_candidate_that_leaves_ten_times_less_enters_whatever_its_gain():
-    good, better = entry(gain=5.0, left=100.0, rank=0), entry(gain=1.0, left=0.9 * OVERWHELMING * 100.0, rank=1)
-    assert better.beats(good)
-    assert not good.beats(better)
+def test_a_candidate_that_predicts_every_block_better_enters_whatever_its_number_of_terms():
+    few, many = entry(1, [20.0, 20.0, 20.0, 20.0]), entry(4, [16.0, 17.0, 15.0, 16.0])
+    assert simplest([few, many], 100.0) is many
+
+
+def test_a_fit_that_leaves_hardly_anything_enters_although_others_leave_little():
+    few, many = entry(1, [0.2, 0.2, 0.2, 0.2]), entry(4, [1e-6, 1e-6, 1e-6, 1e-6])
+    assert simplest([few, many], 100.0) is many
 
 
 def test_split_limits_are_tried_around_the_common_limit():

@@ -12,7 +12,7 @@ from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.tools.study.identify.cross_validation import FEWEST_BLOCKS
 from vds_gz.tools.study.identify.observed_limits import Reaches
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
-from vds_gz.tools.study.identify.term_kind import Effect
+from vds_gz.tools.study.identify.term_kind import Effect, Required
 from vds_gz.tools.study.identify.terms import STAGES
 from vds_gz.tools.study.identify.trial_values import Changes, Starts, TrialContext, delays
 from vds_gz.tools.study.identify.trials import Candidate
@@ -22,7 +22,7 @@ STATIC, LINEAR = ("gain", "offset"), ("dead_time", "time_constant", "gain")
 
 
 def candidates_of(setup: Setup, reach: Reaches) -> list[Candidate]:
-    """The candidates of the first stage; ``reach`` has the observed maxima by the names of limits."""
+    """All candidates; ``reach`` has the observed maxima by the names of limits."""
     candidates: list[Candidate] = []
     steerings = [name for name in setup.excited if setup.actuators[name].steers]
     for name in setup.excited:
@@ -32,8 +32,9 @@ def candidates_of(setup: Setup, reach: Reaches) -> list[Candidate]:
                 candidates += _side_by_side(setup, steerings, of_actuator)
             of_actuator = [candidate for candidate in of_actuator if not candidate.whole]
         candidates += of_actuator
+    many = len(setup.recordings) >= FEWEST_BLOCKS
     for k, term in enumerate(setup.family.terms):
-        if term.kind.turn and term.kind is not STAGES.get(term.kind.name):
+        if term.kind is not STAGES.get(term.kind.name) and not (term.kind.effect is Effect.OFFSET and many):
             stages = _indices(setup, setup.actuators.get(term.kind.axis, ActuatorStages()))
             candidates += _of_term(setup, reach, k, stages)
     return candidates
@@ -42,7 +43,7 @@ def candidates_of(setup: Setup, reach: Reaches) -> list[Candidate]:
 def _of_actuator(setup: Setup, reach: Reaches, name: str) -> Iterator[Candidate]:
     """The ways in which terms of an actuator may enter."""
     stages = _indices(setup, setup.actuators[name])
-    for stage in _in_turn(stages):
+    for stage in stages:
         yield from _of_term(setup, reach, stages[stage], stages)
     yield from _as_a_whole(setup, reach, name, stages)
     if all(stage in stages for stage in LINEAR):
@@ -51,7 +52,7 @@ def _of_actuator(setup: Setup, reach: Reaches, name: str) -> Iterator[Candidate]
             terms = [stages[stage] for stage in (*LINEAR, *(["offset"] if biased else []))]
             words = f"linear response of {name}{' with its offset' if biased else ''}"
             starts = partial(delays, _context(setup, reach, terms[0], stages))
-            yield Candidate(words, tuple(terms), starts)
+            yield Candidate(words, tuple(terms), starts, _required(setup, terms))
 
 
 def _side_by_side(setup: Setup, steerings: Sequence[str], candidates: Sequence[Candidate]) -> Iterator[Candidate]:
@@ -72,29 +73,10 @@ def _side_by_side(setup: Setup, steerings: Sequence[str], candidates: Sequence[C
         yield replace(candidate, name=name, terms=terms, starts=partial(starts, candidate.starts))
 
 
-def second_stage(setup: Setup, reach: Reaches) -> list[Candidate]:
-    """The candidates after these: terms that few vehicles need, and sensors."""
-    candidates: list[Candidate] = []
-    excited = setup.excited
-    idle = {
-        name for axis, actuator in setup.actuators.items() if axis not in excited for name in actuator.names.values()
-    }
-    for k, term in enumerate(setup.family.terms):
-        many = term.kind.effect is Effect.OFFSET and len(setup.recordings) >= FEWEST_BLOCKS
-        if not (term.kind.turn or term.name in idle or many):
-            candidates += _of_term(setup, reach, k, {})
-    return candidates
-
-
 def _indices(setup: Setup, actuator: ActuatorStages) -> dict[str, int]:
     """Indices of an actuator's terms by stage."""
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
     return {stage: index[name] for stage, name in actuator.names.items() if name in index}
-
-
-def _in_turn(stages: Mapping[str, int]) -> list[str]:
-    """Stages in the order of their trials."""
-    return sorted((stage for stage in stages if STAGES[stage].turn), key=lambda stage: STAGES[stage].turn)
 
 
 def _context(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) -> TrialContext:
@@ -105,13 +87,20 @@ def _context(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) ->
     return TrialContext(k, terms[k].scale, terms[k].highest, tried, stages, gains, wheel_base)
 
 
+def _required(setup: Setup, terms: Sequence[int]) -> Required:
+    """What the most demanding of some terms requires."""
+    errors, parts = zip(*(setup.family.terms[k].kind.to_enter for k in terms), strict=True)
+    return max(errors), max(parts)
+
+
 def _of_term(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) -> Iterator[Candidate]:
     """The ways in which a term may enter."""
     term, context = setup.family.terms[k], _context(setup, reach, k, stages)
     for way in term.kind.trials:
         if all(stage in stages for stage in (*way.together, *way.beside)):
             terms = (k, *(stages[stage] for stage in way.together))
-            yield Candidate(way.name.format(term.name), terms, partial(way.values, context), *term.kind.to_enter)
+            starts = partial(way.values, context)
+            yield Candidate(way.name.format(term.name), terms, starts, _required(setup, terms))
 
 
 def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, int]) -> Iterator[Candidate]:
@@ -119,7 +108,7 @@ def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, in
     hubs = _indices(setup, setup.actuators["wheels"]) if name == "drive" and "wheels" in setup.actuators else {}
     axes: list[list[tuple[int, float]]] = []
     for part in (stages, hubs):
-        for stage in _in_turn(part):
+        for stage in part:
             if (values := STAGES[stage].whole) is not None:
                 tried = _context(setup, reach, part[stage], {}).tried
                 axes.append([(part[stage], value) for value in values(tried)])
@@ -127,10 +116,10 @@ def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, in
     static = {stages[stage]: STAGES[stage].neutral for stage in STATIC if stage in stages}
     parts = [axis[0][0] for axis in axes] + list(common)
     if len(parts) > 2:
-        starts = partial(_whole, axes, common, static)
-        yield Candidate(f"{name} as a whole", tuple(parts), starts, whole=True)
+        starts, required = partial(_whole, axes, common, static), _required(setup, parts)
+        yield Candidate(f"{name} as a whole", tuple(parts), starts, required, whole=True)
         if static:
-            yield Candidate(f"{name} as a whole with its gain", (*parts, *static), starts, whole=True)
+            yield Candidate(f"{name} as a whole with its gain", (*parts, *static), starts, required, whole=True)
 
 
 def _whole(

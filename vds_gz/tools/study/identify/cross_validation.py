@@ -22,9 +22,6 @@ BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 6.0, 5, 6
 #: Minimum gain in units of independent squares.
 LEAST = 1.0
 
-#: A quantity has much left to explain if it has this part of all squares.
-SHARE = 0.05
-
 #: Residuals beyond this multiple of the limit of the robust loss are of wild samples, which no model explains. They are
 #: clipped there, so that they do not hide what terms explain of other samples.
 WILD = 10.0
@@ -78,12 +75,6 @@ def summed(problem: Problem, residuals: Array, limits: Array, blocks: np.ndarray
     sums = np.zeros((int(blocks.max()) + 1, int(problem.quantities.max()) + 1))
     np.add.at(sums, (blocks, problem.quantities[problem.kind]), squares)
     return sums
-
-
-def least_left(before: Array, after: Array) -> float:
-    """The part of the squares that the best explained quantity leaves, of those with much to explain."""
-    sums = np.sum(before, axis=0)
-    return float(np.min((np.sum(after, axis=0) / np.maximum(sums, LEAST))[sums >= SHARE * np.sum(sums)]))
 
 
 def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthwhile: float = WORTHWHILE) -> float:

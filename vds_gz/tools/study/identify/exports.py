@@ -18,7 +18,7 @@ from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, actuator_of, value_of
 from vds_gz.tools.study.identify.problem.problem_setup import HAND_WHEEL
 from vds_gz.tools.study.identify.reachable_motion import reachable
-from vds_gz.tools.study.identify.results import LIMITS, Reached, VehicleFit
+from vds_gz.tools.study.identify.results import Reached, VehicleFit
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT
 from vds_gz.tools.study.identify.terms import STAGES
 
@@ -98,7 +98,7 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
     if "yaw_rate" not in quantities:
         yield "# yaw rates (third numbers) were not commanded"
     limits = velocity_limits(fit)
-    for name in sorted(LIMITS, key=lambda name: STAGES[name].turn):
+    for name in ("value", "rise", "fall"):
         unmet = [quantity for quantity, limit in limits.items() if not getattr(limit.met, name)]
         note = f"  # observed, no limit was met: {', '.join(unmet)}" if unmet else ""
         for parameter, sign in STAGES[name].smoother:

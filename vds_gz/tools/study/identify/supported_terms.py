@@ -10,7 +10,7 @@ import numpy as np
 
 from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_of
-from vds_gz.tools.study.identify.candidates import candidates_of, second_stage
+from vds_gz.tools.study.identify.candidates import candidates_of
 from vds_gz.tools.study.identify.observed_limits import Reach
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segments import segments_of
@@ -69,24 +69,24 @@ def supported(setup: Setup, reach: Mapping[str, Reach], advance: StageCallback =
     """
     coarse = problem_of(setup, coarse_segments(setup), reach)
     always = asked(setup)
-    usual, further = candidates_of(setup, reach), second_stage(setup, reach)
-    first = _selected(coarse, usual, np.where(always, setup.begin, neutral_point(setup.family.terms)), always, advance)
-    fitted = Fitted(coarse, first)
-    candidates = [*(candidate for candidate in usual if not candidate.whole), *further]
-    if fitted.nearly_exact:
-        # The residual is not noise, so statistical tests prove nothing.
-        candidates = [
-            replace(candidate, significant=SIGNIFICANT, worthwhile=WORTHWHILE) for candidate in (*usual, *further)
-        ]
-        segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
-        if len(segments) == len(coarse.experiments):
-            fine = problem_of(setup, segments, reach)
-            fitted = Fitted(fine, converged(fine, first), fine=True)
-            candidates = [] if fitted.exact else candidates
-    begin = fitted.solution.point
-    return fitted._replace(
-        solution=select(fitted.problem, candidates, begin, always, begun=fitted.solution, advance=advance)
+    candidates = candidates_of(setup, reach)
+    first = _selected(
+        coarse, candidates, np.where(always, setup.begin, neutral_point(setup.family.terms)), always, advance
     )
+    fitted = Fitted(coarse, first)
+    if not fitted.nearly_exact:
+        return fitted
+    segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
+    if len(segments) != len(coarse.experiments):
+        return fitted
+    fine = problem_of(setup, segments, reach)
+    fitted = Fitted(fine, converged(fine, first), fine=True)
+    if fitted.exact:
+        return fitted
+    # The residual is not noise, so statistical tests prove nothing.
+    candidates = [replace(candidate, required=(SIGNIFICANT, WORTHWHILE)) for candidate in candidates]
+    begin = fitted.solution.point
+    return fitted._replace(solution=select(fine, candidates, begin, always, begun=fitted.solution, advance=advance))
 
 
 def _selected(

@@ -85,7 +85,6 @@ class TermKind:
         unset: At 0 the vehicle's geometry replaces it.
         excited: Whether recordings may show it.
         trials: How it may enter a fit.
-        turn: Order of the trials; terms with a turn of 0 are tried in a second stage, after the others.
         whole: Coordinates for trials of a whole actuator, from the observed maximum.
         to_enter, to_stay: Required gain in prediction.
         resolution: Of a time, the standard deviation of its rounding [s]; None of others.
@@ -128,7 +127,6 @@ class TermKind:
     unset: bool = False
     excited: Callable[[Excitation], bool] = lambda excitation: True
     trials: tuple[Trials, ...] = ()
-    turn: int = 0
     whole: Callable[[float], Sequence[float]] | None = None
     to_enter: Required = (SIGNIFICANT, WORTHWHILE)
     to_stay: Required = TO_STAY

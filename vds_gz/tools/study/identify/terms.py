@@ -97,7 +97,6 @@ STAGES = {
             scale=0.05,
             rounding=UP,
             trials=(Trials(trial_values.dead_times),),
-            turn=1,
             whole=lambda tried: (0.0, 0.08, 0.2, 0.4),
             resolution=TIME_RESOLUTION,
             harmless=tuple((1e-3 * np.arange(1.0, 26.0)).tolist()),
@@ -111,7 +110,6 @@ STAGES = {
                 Trials(trial_values.lags),
                 Trials(trial_values.delays, ("dead_time",), name="{} and dead time"),
             ),
-            turn=2,
             whole=lambda tried: (0.05, 0.2, 0.6),
             resolution=0.0,
             harmless=tuple((1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0])).tolist()),
@@ -122,7 +120,6 @@ STAGES = {
             reached="least",
             excited=lambda excitation: excitation.scale,
             trials=(Trials(trial_values.gains),),
-            turn=6,
             when_vague=True,
             of_axis=True,
         ),
@@ -147,7 +144,6 @@ STAGES = {
             ends="upper",
             excited=lambda excitation: excitation.slow,
             trials=(Trials(trial_values.slow_shares, ("slow_time_constant",), beside=("gain",)),),
-            turn=7,
             to_enter=PROOF_OF_SLOW_SHARE,
             useful=1.0,
         ),
@@ -167,7 +163,6 @@ STAGES = {
         _LIMIT(
             "rise",
             excited=_moves,
-            turn=4,
             whole=trial_values.few_limits,
             label="acceleration limit",
             angle_label="rate limit",
@@ -180,7 +175,6 @@ STAGES = {
             fallback="rise",
             excited=lambda excitation: excitation.slows_down,
             trials=(Trials(trial_values.fall_limits),),
-            turn=5,
             label="deceleration limit",
             unit=_rate,
             to_record="record more large steps towards zero",
@@ -188,7 +182,6 @@ STAGES = {
         ),
         _LIMIT(
             "value",
-            turn=3,
             whole=trial_values.few_limits,
             label="limit",
             to_record="hold commands beyond the limit until it is reached",
@@ -209,7 +202,6 @@ EFFECTIVE_TRACK = _OUTSIDE(
         Trials(trial_values.tracks),
         Trials(trial_values.gains_and_tracks, ("gain",), name="gain and {}"),
     ),
-    turn=1,
 )
 
 #: Steering angle of cars beyond the geometric one per lateral acceleration.
@@ -224,14 +216,13 @@ UNDERSTEER = _OUTSIDE(
         Trials(trial_values.understeers),
         Trials(trial_values.understeers, ("gain",), name="gain of steering and understeer"),
     ),
-    turn=1,
 )
 
 #: The response at one point of a static map.
 MAP = TermKind("map", always=True, useful=1.0, far="")
 
 #: A factor of a commanded quantity.
-COMMAND_GAIN = _GAIN("gain", effect=Effect.COMMAND, is_gain=True, trials=(Trials(trial_values.gains),), turn=1)
+COMMAND_GAIN = _GAIN("gain", effect=Effect.COMMAND, is_gain=True, trials=(Trials(trial_values.gains),))
 
 #: Distance that the wheels of a side roll per nominal metre.
 WHEEL_GAIN = _GAIN("wheel gain", effect=Effect.WHEEL, always=True)

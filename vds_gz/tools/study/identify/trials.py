@@ -11,9 +11,13 @@ from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import LEAST
 from vds_gz.tools.study.identify.residual_noise import Noise
-from vds_gz.tools.study.identify.term_kind import SIGNIFICANT, WORTHWHILE, mask_of
+from vds_gz.tools.study.identify.term_kind import Required, mask_of
 from vds_gz.tools.study.identify.trial_values import Starts
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust
+
+#: A candidate is worth a fit if its expected improvement is at least this part of that required of it. The expectation
+#: of limits and bands is of their trial values alone.
+PROMISING = 0.5
 
 #: Number of starts of the fit of a whole actuator, because its cost has several minima.
 WHOLE_BEGINS = 2
@@ -23,16 +27,14 @@ WHOLE_BEGINS = 2
 class Candidate:
     """Terms that enter together, by their indices, and their trial values.
 
-    The gain in prediction must exceed ``significant`` standard errors and the part ``worthwhile`` of the squares. A fit
-    with all limits of a ``whole`` actuator may be exact although each single limit misleads. Whole actuators are tried
-    first, and again when nothing else enters.
+    The gain in prediction must be as ``required``: in its standard errors, and as a part of the squares. A fit with all
+    limits of a ``whole`` actuator may be exact although each single limit misleads.
     """
 
     name: str
     terms: tuple[int, ...]
     starts: Starts
-    significant: float = SIGNIFICANT
-    worthwhile: float = WORTHWHILE
+    required: Required
     whole: bool = False
 
 
@@ -61,9 +63,9 @@ def promising(
             step = _explained(information, gradient, terms) - _explained(information, gradient, free)
             if step > expected:
                 expected, begins = step, [solution.point]
-        if expected > LEAST or candidate.whole:
+        if expected > max(LEAST, PROMISING * candidate.required[1] * present_cost):
             expectations.append((expected, candidate, begins))
-    expectations.sort(key=lambda entry: (not entry[1].whole, -entry[0]))
+    expectations.sort(key=lambda entry: -entry[0])
     return [(candidate, begins) for _, candidate, begins in expectations]
 
 

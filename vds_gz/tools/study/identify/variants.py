@@ -77,19 +77,20 @@ VariantFlags = Mapping[str, bool]
 
 def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: StageCallback) -> tuple[Setup, Fitted]:
     """The variant with the best fit, and this fit; findings are in the setup."""
-    for flags in _promising_first(setup, reach, fitted):
-        variant = with_flags(setup, flags)
-        if not (fitted.exact or (CENTRED in flags and not is_structured(fitted.problem, fitted.solution.residuals))):
+    variants = list(flags_to_try(setup))
+    promise = [gain for gain, _ in gains_of(setup, variants, reach, fitted.solution)]
+    for k in np.argsort(-np.array(promise), kind="stable"):
+        flags = variants[k]
+        if fitted.exact and CENTRED not in flags:
+            continue
+        [(gain, _)] = gains_of(setup, [flags], reach, fitted.solution)
+        if gain > 0.0:  # a variant that is worse with the same terms is not searched
             advance(" ".join(flags))
+            variant = with_flags(setup, flags)
             trial = supported(variant, reach)
             gain = reduction_by(variant, reach, fitted, trial)
-        elif CENTRED in flags:
-            [(gain, _)] = gains_of(setup, [flags], reach, fitted.solution)
-            trial = supported(variant, reach) if gain > BETTER else fitted
-        else:
-            continue
-        if gain > BETTER:
-            setup, fitted = variant, trial
+            if gain > BETTER:
+                setup, fitted = variant, trial
         if CENTRED in flags and abs(gain) > BETTER:
             setup = replace(setup, centred=bool(getattr(setup.family.parameters, CENTRED)))
     return replace(setup, variant=tuple(_places_found(setup, reach, fitted))), fitted
@@ -101,15 +102,6 @@ def reduction_by(variant: Setup, reach: Reaches, fitted: Fitted, trial: Fitted) 
     point, starts, free = trial.solution.point, trial.solution.starts, np.zeros_like(trial.solution.free)
     residuals = evaluate(same, point, starts, free)[0]
     return reduction(same, fitted.solution.residuals, residuals)[0]
-
-
-def _promising_first(setup: Setup, reach: Reaches, fitted: Fitted) -> list[VariantFlags]:
-    """The variants to try: places of drive and steering by their gain with the present terms, then the others."""
-    variants = list(flags_to_try(setup))
-    others = [flags for flags in variants if PLACES[0] not in flags]
-    of_place = [flags for flags in variants if PLACES[0] in flags]
-    gains = [gain for gain, _ in gains_of(setup, of_place, reach, fitted.solution)]
-    return [of_place[k] for k in np.argsort(-np.array(gains), kind="stable")] + others
 
 
 def _places_found(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
