@@ -19,9 +19,9 @@ from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of
 from vds_gz.tools.study.identify.problem.problem_setup import STEP_RATE, Setup
 from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.results import NamedEstimates
+from vds_gz.tools.study.identify.static_maps import map_references, with_map_terms
 from vds_gz.tools.study.identify.term_kind import Effect, neutral_point
 from vds_gz.tools.study.identify.terms import STAGES
-from vds_gz.tools.study.identify.variants import map_references, with_map_terms
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series
 
 #: The command that an actuator follows.

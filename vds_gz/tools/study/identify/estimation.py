@@ -18,9 +18,11 @@ from vds_gz.tools.study.identify.problem.parameters import value_of, with_number
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.problem.segments import Segment, segments_of
 from vds_gz.tools.study.identify.residual_noise import is_structured
+from vds_gz.tools.study.identify.second_lag import lag_findings
+from vds_gz.tools.study.identify.static_maps import with_static_maps
 from vds_gz.tools.study.identify.supported_terms import PRECISE, Fitted, StageCallback, asked, converged, supported
 from vds_gz.tools.study.identify.term_kind import Effect, mask_of, neutral_point
-from vds_gz.tools.study.identify.variants import BETTER, best_variant, lag_findings, reduction_by, with_static_maps
+from vds_gz.tools.study.identify.variants import BETTER, best_variant, reduction_by
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust, solve
 
 #: Measured states that hold from step to step must lower the robust squares by this, in units of independent squares.

@@ -21,10 +21,10 @@ from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segmen
 from vds_gz.tools.study.identify.residual_noise import first_noise
 from vds_gz.tools.study.identify.results import Channel, Prediction
 from vds_gz.tools.study.identify.selection import without_needless
+from vds_gz.tools.study.identify.static_maps import map_priors
 from vds_gz.tools.study.identify.supported_terms import StageCallback, asked, converged
 from vds_gz.tools.study.identify.term_kind import mask_of, neutral_point
 from vds_gz.tools.study.identify.terms import MAP
-from vds_gz.tools.study.identify.variants import map_priors
 from vds_gz.tools.study.identify.vehicle_fit import evaluate, solve
 from vds_gz.tools.study.recording import QUANTITIES, Recording, Series, SignalError
 

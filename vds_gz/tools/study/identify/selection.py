@@ -14,14 +14,17 @@ import numpy as np
 from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import LEAST, better, blocks_of, left_out, summed
-from vds_gz.tools.study.identify.residual_noise import Noise, first_noise, noise_of
+from vds_gz.tools.study.identify.residual_noise import Noise, first_noise, is_structured, noise_of
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT, Effect, acting_as, mask_of, neutral_point
-from vds_gz.tools.study.identify.trials import Candidate, promising
+from vds_gz.tools.study.identify.trials import Candidate, costs_of, promising, whole_begins
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, solve
 
 #: Number of candidates that are fitted, the most promising first, before the best one enters. The expectation orders
 #: candidates well, but not those with about the same effect, such as dead times and lags.
 ATTEMPTS = 4
+
+#: A candidate predicts as well as the best one if it leaves at most this multiple of its squares.
+AS_GOOD = 1.05
 
 #: The fit of a candidate ends when a step lowers the cost by less than this part, or after so many simulations. Less
 #: would not decide whether it enters; without noise the cost falls far.
@@ -63,24 +66,56 @@ def select(
     """
     blocks = blocks_of(problem)
     solution = begun or solve(problem, begin, always, first_noise(problem))
-    reduced: Solution | None = None
+    wholes = [candidate for candidate in candidates if candidate.whole]
     ended: set[bytes] = set()
     while True:
-        entering = _best_candidate(problem, candidates, solution, blocks)
-        if entering is not None:
-            candidate, solution = entering
-            for _ in range(REFITS):
-                solution = _refitted(problem, solution)
-            advance(candidate.name)
-            continue
+        forward = _forward(problem, candidates, solution, blocks, advance)
+        solution = without_needless(problem, forward, blocks, always)
         terms = solution.free.tobytes()
-        if reduced is not None and (solution is reduced or terms in ended):
-            return reduced
-        ended.add(terms)
-        reduced = solution = without_needless(problem, solution, blocks, always)
-        if solution.free.tobytes() == terms:
+        if solution is not forward and terms not in ended:
+            ended.add(terms)
+            continue  # what left with a group of terms may enter alone
+        while wholes and is_structured(problem, solution.residuals):
+            candidate = wholes.pop(0)
+            if (better_one := _with_whole(problem, candidate, solution, blocks, always)) is not None:
+                solution = better_one
+                advance(candidate.name)
+                break
+        else:
             return solution
-        # What left with a group of terms may enter alone.
+
+
+def _forward(
+    problem: Problem,
+    candidates: Sequence[Candidate],
+    solution: Solution,
+    blocks: np.ndarray,
+    advance: Callable[[str], object],
+) -> Solution:
+    """The fit after all candidates have entered that improve the prediction."""
+    while (entering := _best_candidate(problem, candidates, solution, blocks)) is not None:
+        candidate, solution = entering
+        for _ in range(REFITS):
+            solution = _refitted(problem, solution)
+        advance(candidate.name)
+    return solution
+
+
+def _with_whole(
+    problem: Problem, candidate: Candidate, solution: Solution, blocks: np.ndarray, always: Flags
+) -> Solution | None:
+    """The fit with a whole actuator from new starts, without its needless terms; None if it predicts no better.
+
+    Terms that enter one by one end in a local minimum if limits hide the times.
+    """
+    noise = noise_of(problem, solution.residuals)
+    trial = _trial_fit(problem, candidate, solution, whole_begins(problem, candidate, solution, noise), noise)
+    cost = solve(problem, solution.point, solution.free, noise, starts=solution.starts, evaluations=1).cost
+    if 2.0 * (cost - trial.cost) < LEAST:
+        return None
+    trial = without_needless(problem, _refitted(problem, trial), blocks, always)
+    score, trial_score = (_held_out(problem, fit, blocks, noise) for fit in (solution, trial))
+    return trial if better(score, trial_score, *candidate.required) > 0.0 else None
 
 
 def _refitted(problem: Problem, solution: Solution) -> Solution:
@@ -102,19 +137,22 @@ def _best_candidate(
         if entries and k >= ATTEMPTS:
             break
         trial = _trial_fit(problem, candidate, solution, begins, noise)
-        entry = FittedCandidate(candidate, trial, _held_out(problem, trial, blocks, noise, enough))
+        entry = FittedCandidate(
+            candidate, candidates.index(candidate), trial, _held_out(problem, trial, blocks, noise, enough)
+        )
         if entry.sum < enough or better(score, entry.score, *candidate.required) > 0.0:
             entries.append(entry)
     if not entries:
         return None
-    entry = simplest(entries, float(np.sum(score)))
+    entry = simplest(entries)
     return entry.candidate, entry.trial
 
 
 class FittedCandidate(NamedTuple):
-    """A candidate that may enter, its fit, and the squares of left-out blocks."""
+    """A candidate that may enter, its position in the list, its fit, and the squares of left-out blocks."""
 
     candidate: Candidate
+    rank: int
     trial: Solution
     score: Array
 
@@ -124,17 +162,13 @@ class FittedCandidate(NamedTuple):
         return float(np.sum(self.score))
 
 
-def simplest(entries: Sequence[FittedCandidate], total: float) -> FittedCandidate:
-    """The one with the fewest terms among those that predict about as well as the best.
-
-    Squares are compared in units of what the best one leaves, so that it leaves the ``total`` of the fit before: after
-    a term that explains nearly everything, noise is much smaller.
-    """
-    best = min(entries, key=lambda entry: entry.sum)
-    unit = max(best.sum / max(total, LEAST), 1e-300)
-    required = best.candidate.required
-    as_good = (entry for entry in entries if better(entry.score / unit, best.score / unit, *required) <= 0.0)
-    return min(as_good, key=lambda entry: (int(entry.trial.free.sum()), entry.sum))
+def simplest(entries: Sequence[FittedCandidate]) -> FittedCandidate:
+    """The one with the fewest terms among those that predict about as well as the best; of these, the first."""
+    enough = AS_GOOD * min(entry.sum for entry in entries)
+    return min(
+        (entry for entry in entries if entry.sum <= enough),
+        key=lambda entry: (int(entry.trial.free.sum()), entry.rank),
+    )
 
 
 def _may_enter(problem: Problem, candidate: Candidate, solution: Solution) -> bool:
@@ -225,34 +259,37 @@ def weakest(problem: Problem, solution: Solution, noise: Noise, neutral: Array, 
 
 def without_needless(problem: Problem, solution: Solution, blocks: np.ndarray, always: Flags) -> Solution:
     """Remove terms without which blocks are predicted as well."""
-    terms = problem.terms
-    neutral = neutral_point(terms)
+    while (reduced := _without_a_term(problem, solution, blocks, always)) is not None:
+        solution = _refitted(problem, reduced)
+    return solution
+
+
+def _without_a_term(problem: Problem, solution: Solution, blocks: np.ndarray, always: Flags) -> Solution | None:
+    """The fit without a term, of those that may leave the one whose effect is smallest; None if all are needed."""
+    terms, neutral = problem.terms, neutral_point(problem.terms)
+    noise = noise_of(problem, solution.residuals)
+    score = left_out(problem, solution, blocks, noise)
     names = [term.name for term in terms]
     shared = {k: names.index(term.fallback) for k, term in enumerate(terms) if term.fallback}
-    while True:
-        noise = noise_of(problem, solution.residuals)
-        score = left_out(problem, solution, blocks, noise)
-        best_removal: tuple[float, Solution] | None = None
-        groups = [
-            [k, *(j for j, term in enumerate(terms) if term.needs == names[k])]
-            for k in weakest(problem, solution, noise, neutral, always)
-        ]
-        groups += [
-            [k, j] for k, j in shared.items() if solution.free[k] and solution.free[j]
-        ]  # each may make up for the other
-        for group in groups:
-            free, point = solution.free.copy(), solution.point.copy()
-            free[group], point[group] = False, neutral[group]
-            begins = [point]
-            if len(group) == 1 and (k := group[0]) in shared:  # either limit may be the one of both
-                begins.append(np.where(np.arange(len(point)) == shared[k], solution.point[k], point))
-            trials = (solve(problem, x, free, noise, starts=solution.starts, tolerance=TRIAL_TOLERANCE) for x in begins)
-            trial = min(trials, key=lambda trial: trial.cost)
-            reduced_score = left_out(problem, trial, blocks, noise)
-            loss = better(reduced_score, score, *terms[group[0]].kind.to_stay)
-            if loss <= 0.0 and (best_removal is None or loss < best_removal[0]):
-                best_removal = loss, trial
-        if best_removal is None:
-            return solution
-        trial = best_removal[1]
-        solution = _refitted(problem, trial)
+    groups = [
+        [k, *(j for j, term in enumerate(terms) if term.needs == names[k])]
+        for k in weakest(problem, solution, noise, neutral, always)
+    ]
+    # Each of both limits may make up for the other.
+    groups += [[k, j] for k, j in shared.items() if solution.free[k] and solution.free[j]]
+    if not groups:
+        return None
+    points = np.array([np.where(np.isin(np.arange(len(neutral)), group), neutral, solution.point) for group in groups])
+    costs = costs_of(problem, points, solution.starts, noise)
+    for i in np.argsort(costs, kind="stable"):
+        group, begins, free = groups[i], [points[i]], solution.free.copy()
+        free[group] = False
+        if len(group) == 1 and (k := group[0]) in shared:  # either limit may be the one of both
+            begins.append(np.where(np.arange(len(neutral)) == shared[k], solution.point[k], points[i]))
+        trials = (
+            solve(problem, begin, free, noise, starts=solution.starts, tolerance=TRIAL_TOLERANCE) for begin in begins
+        )
+        trial = min(trials, key=lambda trial: trial.cost)
+        if better(left_out(problem, trial, blocks, noise), score, *terms[group[0]].kind.to_stay) <= 0.0:
+            return trial
+    return None

@@ -69,6 +69,11 @@ def promising(
     return [(candidate, begins) for _, candidate, begins in expectations]
 
 
+def whole_begins(problem: Problem, candidate: Candidate, solution: Solution, noise: Noise) -> list[Array]:
+    """The starts of the fit of a whole actuator."""
+    return _first_points(problem, [candidate], solution, noise)[0][candidate.name][1]
+
+
 def _explained(information: Array, gradient: Array, terms: np.ndarray) -> float:
     """The reduction of the squares by one Gauss-Newton step of some terms."""
     if not len(terms):
