@@ -50,13 +50,13 @@ def fit_actuator(
     angle: bool,
     allowed: float,
     longest: float = STAGES["dead_time"].highest,
-    with_map: bool = True,
+    thorough: bool = True,
 ) -> ActuatorFit:
     """Fit an actuator to its references and its response in each run.
 
     Nothing else of the vehicle moves: a drive goes straight ahead, and a vehicle whose steering is fitted stands.
     Dead times are at most ``longest`` [s]. Residuals beyond noise are explained up to ``allowed``, in the unit of the
-    response; else, ``with_map``, an actuator with a static map is fitted.
+    response; else a ``thorough`` fit tries an actuator with a static map. Its terms also enter one by one.
     """
     name = "steering" if angle else "drive"
     quantity = COMMANDED[name]
@@ -81,16 +81,16 @@ def fit_actuator(
         STEP_RATE,
         given=True,
     )
-    fit = _fitted(setup, allowed)
-    if with_map and not fit.explained:
+    fit = _fitted(setup, allowed, at_once=not thorough)
+    if thorough and not fit.explained:
         fit = min(fit, _fitted(_with_map(setup), allowed), key=lambda trial: trial.residual)
     if angle:
         fit.numbers["fall"] = fit.numbers["rise"]
     return fit
 
 
-def _fitted(setup: Setup, allowed: float) -> ActuatorFit:
-    fit = vehicle_fit(fit_all(setup))
+def _fitted(setup: Setup, allowed: float, *, at_once: bool = False) -> ActuatorFit:
+    fit = vehicle_fit(fit_all(setup, at_once=at_once))
     [actuation] = setup.actuators.values()
     numbers = {number: fit.numbers.get(name) for number, name in actuation.names.items()}
     residual, noise = (

@@ -78,26 +78,32 @@ class Fit:
     left_out: tuple[str, ...] = ()
 
 
-def fit_all(setup: Setup, advance: StageCallback = lambda words: None) -> Fit:
-    """Select terms, and fit them to all data; parameters that run to a bound are left out."""
-    fit = _fit(setup, advance)
+def fit_all(setup: Setup, advance: StageCallback = lambda words: None, *, at_once: bool = False) -> Fit:
+    """Select terms, and fit them to all data; parameters that run to a bound are left out.
+
+    With ``at_once``, the search is short: all terms of an actuator enter together, and nothing is said on its lags.
+    """
+    fit = _fit(setup, advance, at_once)
     left_out: list[str] = []
     while (stuck := _at_bounds(fit)).any():
         names = [fit.problem.terms[k].name for k in np.flatnonzero(stuck)]
         kept = _without(setup, names)
         left_out += [term.name for term in setup.family.terms if term not in kept.family.terms]
         setup = kept
-        fit = _fit(setup, advance)
+        fit = _fit(setup, advance, at_once)
     fit = _fixed(fit, _vague_gains(fit))
     return replace(_with_prior(fit), left_out=tuple(left_out))
 
 
-def _fit(setup: Setup, advance: StageCallback) -> Fit:
+def _fit(setup: Setup, advance: StageCallback, at_once: bool) -> Fit:
     reach = reach_of(setup)
-    setup, rough = best_variant(setup, reach, _from_several(setup, reach, advance), advance)
-    setup, rough = with_static_maps(setup, reach, rough)
-    advance("lags")
-    setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
+    if at_once:
+        rough = supported(setup, reach, advance, at_once=True)
+    else:
+        setup, rough = best_variant(setup, reach, _from_several(setup, reach, advance), advance)
+        setup, rough = with_static_maps(setup, reach, rough)
+        advance("lags")
+        setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
     advance("all data")
     setup, fitted = refined(setup, reach, _with_whole_delay(setup, rough))
     intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))

@@ -69,36 +69,26 @@ def select(
     wholes = [candidate for candidate in candidates if candidate.whole]
     ended: set[bytes] = set()
     while True:
-        forward = _forward(problem, candidates, solution, blocks, advance)
-        solution = without_needless(problem, forward, blocks, always)
-        terms = solution.free.tobytes()
-        if solution is not forward and terms not in ended:
+        while (entering := _best_candidate(problem, candidates, solution, blocks)) is not None:
+            candidate, solution = entering
+            for _ in range(REFITS):
+                solution = _refitted(problem, solution)
+            advance(candidate.name)
+            wholes = [whole for whole in wholes if whole is not candidate]
+        reduced = without_needless(problem, solution, blocks, always)
+        if reduced is not solution and (terms := reduced.free.tobytes()) not in ended:
             ended.add(terms)
+            solution = reduced
             continue  # what left with a group of terms may enter alone
+        solution = reduced
         while wholes and is_structured(problem, solution.residuals):
             candidate = wholes.pop(0)
-            if (better_one := _with_whole(problem, candidate, solution, blocks, always)) is not None:
-                solution = better_one
+            if (changed := _with_whole(problem, candidate, solution, blocks, always)) is not None:
+                solution = changed
                 advance(candidate.name)
                 break
         else:
             return solution
-
-
-def _forward(
-    problem: Problem,
-    candidates: Sequence[Candidate],
-    solution: Solution,
-    blocks: np.ndarray,
-    advance: Callable[[str], object],
-) -> Solution:
-    """The fit after all candidates have entered that improve the prediction."""
-    while (entering := _best_candidate(problem, candidates, solution, blocks)) is not None:
-        candidate, solution = entering
-        for _ in range(REFITS):
-            solution = _refitted(problem, solution)
-        advance(candidate.name)
-    return solution
 
 
 def _with_whole(

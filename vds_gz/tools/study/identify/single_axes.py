@@ -73,7 +73,7 @@ def single_axes(setup: Setup, channels: Sequence[Channel], advance: StageCallbac
             advance(f"{quantity} alone")
             recordings = [setup.recordings[channel.recording] for channel in driven[quantity]]
             runs = [(recording.commanded[quantity], recording.measured[quantity]) for recording in recordings]
-            fit = fit_actuator(runs, angle=False, allowed=0.0, with_map=False)
+            fit = fit_actuator(runs, angle=False, allowed=0.0, thorough=False)
             residual = math.sqrt(math.fsum(channel.residual**2 for channel in driven[quantity]) / len(runs))
             axis = SingleAxis(quantity, driven[quantity][0].unit, fit, residual)
             if axis.better or (quantity not in structured and axis.as_good):

@@ -62,14 +62,17 @@ class Fitted(NamedTuple):
         return noise_of(self.problem, self.solution.residuals).scale
 
 
-def supported(setup: Setup, reach: Mapping[str, Reach], advance: StageCallback = lambda words: None) -> Fitted:
+def supported(
+    setup: Setup, reach: Mapping[str, Reach], advance: StageCallback = lambda words: None, *, at_once: bool = False
+) -> Fitted:
     """The selected terms, with a rough fit of them.
 
-    The fit has coarse steps; if its residual is nearly zero, selection continues in the vehicle's own steps.
+    The fit has coarse steps; if its residual is nearly zero, selection continues in the vehicle's own steps. With
+    ``at_once``, the terms of an actuator enter together and only leave one by one.
     """
     coarse = problem_of(setup, coarse_segments(setup), reach)
     always = asked(setup)
-    candidates = candidates_of(setup, reach)
+    candidates = [candidate for candidate in candidates_of(setup, reach) if candidate.whole or not at_once]
     first = _selected(
         coarse, candidates, np.where(always, setup.begin, neutral_point(setup.family.terms)), always, advance
     )
