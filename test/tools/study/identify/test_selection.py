@@ -22,32 +22,32 @@ from vds_gz.tools.study.identify.vehicle_fit import Solution
 FALL = TrialContext(1, scale=0.3, highest=math.inf, tried=2.0, beside={"rise": 0, "fall": 1}, gains=(), wheel_base=0.0)
 
 
-def entry(terms: int, squares: float, rank: int = 0) -> FittedCandidate:
-    """A fit with some terms that leaves some squares, of a candidate at a position in the list."""
+def entry(terms: int, squares: list[float], rank: int = 0) -> FittedCandidate:
+    """A fit with some terms that leaves some squares in each block, of a candidate at a position in the list."""
     free, ones = np.arange(5) < terms, np.ones(1)
     solution = Solution(np.zeros(5), free, (), np.empty(0), np.empty((0, 5)), 0.0, Noise(ones, ones, ones))
     candidate = Candidate(str(terms), tuple(range(terms)), lambda point: iter(()), (SIGNIFICANT, WORTHWHILE))
-    return FittedCandidate(candidate, rank, solution, np.full((4, 1), 0.25 * squares))
+    return FittedCandidate(candidate, rank, solution, np.array(squares)[:, np.newaxis])
 
 
 def test_of_candidates_that_predict_about_as_well_the_one_with_the_fewest_terms_enters():
-    few, many = entry(1, 82.0), entry(4, 80.0)
-    assert simplest([many, few]) is few
+    few, many = entry(1, [20.0, 20.0, 20.0, 20.0]), entry(4, [25.0, 14.0, 21.0, 18.0])  # better in the sum only
+    assert simplest([many, few], 100.0) is few
 
 
 def test_of_candidates_with_as_many_terms_the_first_in_the_list_enters():
-    first, second = entry(1, 82.0, rank=0), entry(1, 80.0, rank=1)
-    assert simplest([second, first]) is first
+    first, second = entry(1, [20.0, 20.0, 20.0, 20.0], rank=0), entry(1, [25.0, 14.0, 21.0, 18.0], rank=1)
+    assert simplest([second, first], 100.0) is first
 
 
-def test_a_candidate_that_predicts_better_enters_whatever_its_number_of_terms():
-    few, many = entry(1, 80.0), entry(4, 64.0)
-    assert simplest([few, many]) is many
+def test_a_candidate_that_predicts_every_block_better_enters_whatever_its_number_of_terms():
+    few, many = entry(1, [20.0, 20.0, 20.0, 20.0]), entry(4, [16.0, 17.0, 15.0, 16.0])
+    assert simplest([few, many], 100.0) is many
 
 
 def test_a_fit_that_leaves_hardly_anything_enters_although_others_leave_little():
-    few, many = entry(1, 0.8), entry(4, 4e-6)
-    assert simplest([few, many]) is many
+    few, many = entry(1, [0.2, 0.2, 0.2, 0.2]), entry(4, [1e-6, 1e-6, 1e-6, 1e-6])
+    assert simplest([few, many], 100.0) is many
 
 
 def test_split_limits_are_tried_around_the_common_limit():

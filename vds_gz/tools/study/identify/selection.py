@@ -23,9 +23,6 @@ from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, s
 #: candidates well, but not those with about the same effect, such as dead times and lags.
 ATTEMPTS = 4
 
-#: A candidate predicts as well as the best one if it leaves at most this multiple of its squares.
-AS_GOOD = 1.05
-
 #: The fit of a candidate ends when a step lowers the cost by less than this part, or after so many simulations. Less
 #: would not decide whether it enters; without noise the cost falls far.
 TRIAL_TOLERANCE, TRIAL_SIMULATIONS = 0.01, 40
@@ -134,7 +131,7 @@ def _best_candidate(
             entries.append(entry)
     if not entries:
         return None
-    entry = simplest(entries)
+    entry = simplest(entries, float(np.sum(score)))
     return entry.candidate, entry.trial
 
 
@@ -152,13 +149,17 @@ class FittedCandidate(NamedTuple):
         return float(np.sum(self.score))
 
 
-def simplest(entries: Sequence[FittedCandidate]) -> FittedCandidate:
-    """The one with the fewest terms among those that predict about as well as the best; of these, the first."""
-    enough = AS_GOOD * min(entry.sum for entry in entries)
-    return min(
-        (entry for entry in entries if entry.sum <= enough),
-        key=lambda entry: (int(entry.trial.free.sum()), entry.rank),
-    )
+def simplest(entries: Sequence[FittedCandidate], total: float) -> FittedCandidate:
+    """The one with the fewest terms among those that predict about as well as the best; of these, the first.
+
+    Squares are compared in units of what the best one leaves, so that it leaves the ``total`` of the fit before: after
+    a term that explains nearly everything, noise is much smaller.
+    """
+    best = min(entries, key=lambda entry: entry.sum)
+    unit = max(best.sum / max(total, LEAST), 1e-12)
+    required = best.candidate.required
+    as_good = (entry for entry in entries if better(entry.score / unit, best.score / unit, *required) <= 0.0)
+    return min(as_good, key=lambda entry: (int(entry.trial.free.sum()), entry.rank))
 
 
 def _may_enter(problem: Problem, candidate: Candidate, solution: Solution) -> bool:
@@ -269,17 +270,21 @@ def _without_a_term(problem: Problem, solution: Solution, blocks: np.ndarray, al
     groups += [[k, j] for k, j in shared.items() if solution.free[k] and solution.free[j]]
     if not groups:
         return None
-    points = np.array([np.where(np.isin(np.arange(len(neutral)), group), neutral, solution.point) for group in groups])
-    costs = costs_of(problem, points, solution.starts, noise)
-    for i in np.argsort(costs, kind="stable"):
-        group, begins, free = groups[i], [points[i]], solution.free.copy()
-        free[group] = False
-        if len(group) == 1 and (k := group[0]) in shared:  # either limit may be the one of both
-            begins.append(np.where(np.arange(len(neutral)) == shared[k], solution.point[k], points[i]))
+    starts: list[list[Array]] = []
+    for group in groups:
+        point = np.where(np.isin(np.arange(len(neutral)), group), neutral, solution.point)
+        common = shared.get(group[0], -1) if len(group) == 1 else -1  # either limit may be the one of both
+        joined = np.where(np.arange(len(neutral)) == common, solution.point[group[0]], point)
+        starts.append([point] if common < 0 else [point, joined])
+    costs = iter(costs_of(problem, np.array([begin for begins in starts for begin in begins]), solution.starts, noise))
+    lowest = [min(next(costs) for _ in begins) for begins in starts]
+    for i in np.argsort(lowest, kind="stable"):
+        free = solution.free.copy()
+        free[groups[i]] = False
         trials = (
-            solve(problem, begin, free, noise, starts=solution.starts, tolerance=TRIAL_TOLERANCE) for begin in begins
+            solve(problem, begin, free, noise, starts=solution.starts, tolerance=TRIAL_TOLERANCE) for begin in starts[i]
         )
         trial = min(trials, key=lambda trial: trial.cost)
-        if better(left_out(problem, trial, blocks, noise), score, *terms[group[0]].kind.to_stay) <= 0.0:
+        if better(left_out(problem, trial, blocks, noise), score, *terms[groups[i][0]].kind.to_stay) <= 0.0:
             return trial
     return None
