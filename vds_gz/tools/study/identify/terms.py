@@ -14,7 +14,7 @@ import numpy as np
 from vds_gz.core.parameters.vehicles import MAX_UNDERSTEER
 from vds_gz.tools.study.identify import trial_values
 from vds_gz.tools.study.identify.estimates import TIME_RESOLUTION
-from vds_gz.tools.study.identify.term_kind import Effect, Excitation, TermKind
+from vds_gz.tools.study.identify.term_kind import TO_STAY, Effect, Excitation, TermKind
 from vds_gz.tools.study.identify.trial_values import Trials
 
 #: Dead times are rounded to steps, up or to the nearest: those up to this many steps shorter and longer are equal.
@@ -173,6 +173,7 @@ STAGES = {
         _LIMIT(
             "fall",
             fallback="rise",
+            to_stay=TO_STAY,  # joined, two unequal limits would have one false value
             excited=lambda excitation: excitation.slows_down,
             trials=(Trials(trial_values.fall_limits),),
             label="deceleration limit",
