@@ -59,7 +59,7 @@ FOLLOWED = 0.1
 WORSE = 1.05
 
 #: The command line.
-PROGRAM = ("vds-gz",)
+PROGRAM = (sys.executable, "-m", "vds_gz.cli")
 
 UNITS = {"speed": "m/s", "yaw rate": "rad/s", "steering": "rad"}
 SHORT = {"dead_time": "dead time", "time_constant": "lag", "max_acceleration": "acceleration"}

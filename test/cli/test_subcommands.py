@@ -305,6 +305,8 @@ def test_check_needs_the_core_dependencies_only(tmp_path):
         (["drive", "nowhere.csv"], ["'nowhere.csv' does not exist"]),
         pytest.param(["compare", "nowhere.csv", "forklift"], ["'nowhere.csv' does not exist"], marks=NEEDS_SCIPY),
         pytest.param(["compare", "forklift", "nowhere.yaml"], ["'nowhere.yaml' does not exist"], marks=NEEDS_SCIPY),
+        pytest.param(["identify", "a.csv", "-o", CAR], ["to be a folder", CAR, "is a file"], marks=NEEDS_SCIPY),
+        pytest.param(["compare", "forklift", "deepracer", "-o", CAR], ["to be a folder"], marks=NEEDS_SCIPY),
         (["drive", CAR], ["line 2", "the columns must be"]),
         (["drive", str(share("config", "drives", "hall.csv")), "--as", "ackermann"], ["velocities", "geometry"]),
         (["drive", str(share("config", "drives", "parking_lot.csv")), "--as", "twist"], ["speeds", "geometry"]),

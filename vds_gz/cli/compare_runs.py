@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vds_gz.cli.shared_options import output_folder
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.ros.arguments import Arguments, parse
@@ -32,7 +33,7 @@ from vds_gz.tools.study.report.text import text_table
 
 def compare_runs(options: argparse.Namespace, ros: list[str]) -> int:
     """Compare two runs, and return the exit code."""
-    folder = Path(options.output)
+    folder = output_folder(options.output)
     sources = find(options.a), find(options.b)
     graph = parse(["--ros-args", *ros], NODE_NAME)
     if options.tolerance:
@@ -83,7 +84,7 @@ def _get_runs(
         if source.recorded:
             runs[i] = read_run(source, options.topic)
         elif source.in_gazebo and source.path is not None and log is not None:
-            folder = Path(options.output) / "ab"[i]
+            folder = output_folder(options.output) / "ab"[i]
             path = run_in_gazebo(source.path, log, folder, Gazebo(options.world, options.link))
             runs[i] = read(path)
             if not sources[1 - i].in_gazebo:

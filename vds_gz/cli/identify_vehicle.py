@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vds_gz.cli.cli_extensions import AXES, GivenVehicle, Identification
 from vds_gz.cli.identified_parameters import print_files, write_parameters
-from vds_gz.cli.shared_options import intervals_of, parameter_file_of, vehicle_of
+from vds_gz.cli.shared_options import intervals_of, output_folder, parameter_file_of, vehicle_of
 from vds_gz.core.configuration import load_parameters
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.parameters.declaration import Override
@@ -33,7 +33,7 @@ from vds_gz.tools.study.report.text import text_table
 def identify(options: argparse.Namespace, other: Identification | None) -> int:
     """Identify a vehicle's actuators, or something else, and return the exit code."""
     given = (vehicle_of(options), Path(parameter_file_of(options))) if options.preset or options.params else None
-    folder = Path(options.output)
+    folder = output_folder(options.output)
     if options.many:
         return _identify_many(options, given, folder)
     _check(options, other)

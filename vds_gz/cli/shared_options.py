@@ -122,3 +122,11 @@ def intervals_of(vehicle: NodeParameters, file: str | Path) -> dict[str, Interva
     group = f"model_params.{vehicle.model}."
     intervals = read_intervals(file, f"/{NODE_NAME}").items()
     return {name.removeprefix(group): interval for name, interval in intervals if name.startswith(group)}
+
+
+def output_folder(path: str) -> Path:
+    """The folder of ``-o``; a file of this name is refused before any work. Writers make the folder."""
+    folder = Path(path)
+    if file := next((part for part in (folder, *folder.parents) if part.is_file()), None):
+        raise ArgumentError(f"-o '{folder}' is to be a folder, but '{file}' is a file; give another name")
+    return folder
