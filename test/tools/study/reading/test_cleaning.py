@@ -23,12 +23,27 @@ def test_only_stamps_of_another_clock_are_shifted(random):
     findings = []
     moved = measured_time(stamps + 1000.0 + transport, stamps, "velocity", findings)
     assert moved - stamps - 1000.0 == pytest.approx(0.002, abs=0.001)
-    assert "off by -1000.0" in findings[0], "behind the recorder's clock"
+    assert findings[0].startswith("the stamps of velocity are 16.7 min behind the recorder's clock")
     kept = measured_time(stamps + SAME_CLOCK / 10.0, stamps, "velocity", findings)
     assert (kept == stamps).all()
     kept = measured_time(stamps + transport, stamps, "velocity", findings)
     assert (kept == stamps).all(), "transport is no drift"
     assert len(findings) == 1
+
+
+@pytest.mark.parametrize(
+    ("lead", "words"),
+    [
+        (-40.25, "off by -40.250 s against the recorder's clock"),
+        (7200.0, "2 h ahead of the recorder's clock"),
+        (-5700748.424, "66 days behind the recorder's clock (the clocks have different origins)"),
+        (-1.7e9, "53.9 years behind the recorder's clock (the clocks have different origins)"),
+    ],
+)
+def test_an_offset_between_clocks_is_said_in_a_unit_for_people(lead, words):
+    stamps, findings = 0.02 * np.arange(500), []
+    measured_time(stamps - lead, stamps, "velocity", findings)
+    assert findings == [f"the stamps of velocity are {words}; this was corrected"]
 
 
 @pytest.mark.parametrize("offset", [0.0, -40.0])

@@ -35,6 +35,9 @@ JITTER = 0.05
 #: changes.
 REPEATED, FEWEST_FIXES = 2.5, 20
 
+#: Units of offsets between clocks, with their lengths [s].
+UNITS_OF_TIME = (("min", 60.0), ("h", 3600.0), ("days", 86400.0), ("years", 365.25 * 86400.0))
+
 #: A relative rate beyond this is not drift: a unit is wrong, or a simulation is slow.
 MAXIMUM_DRIFT = 0.02
 
@@ -99,10 +102,19 @@ def _correction(stamped: Array, logged: Array, names: str, findings: list[str]) 
     if not slope and abs(float(np.median(difference))) < SAME_CLOCK:
         return 0.0, 0.0
     offset = float(np.percentile(difference - slope * (stamped - stamped[0]), 1.0))
-    off = f"the stamps of {names} are off by {-offset:+.3f} s against the recorder's clock"
+    off = f"the stamps of {names} are {_apart(-offset)}"
     drifts = f"drift by {-slope * 1e6:+.0f} ppm ({-slope * span:+.3f} s in {span:.0f} s)"
     findings.append(f"{off} and {drifts}; both were corrected" if slope else f"{off}; this was corrected")
     return offset, slope
+
+
+def _apart(lead: float) -> str:
+    """By how much stamps are ahead of the recorder's clock [s], in words."""
+    if abs(lead) < UNITS_OF_TIME[0][1]:
+        return f"off by {lead:+.3f} s against the recorder's clock"
+    unit, length = next((name, length) for name, length in reversed(UNITS_OF_TIME) if abs(lead) >= length)
+    words = f"{abs(lead) / length:.3g} {unit} {'ahead of' if lead > 0.0 else 'behind'} the recorder's clock"
+    return f"{words} (the clocks have different origins)" if unit in ("days", "years") else words
 
 
 def vehicle_time(time: Integers, logged: Integers, stamps: Integers) -> Integers:
