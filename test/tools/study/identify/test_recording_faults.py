@@ -133,6 +133,39 @@ def test_contradictory_channels_are_named_and_left_out(robot, factors, said, gon
     assert {one.name for one in found.further} == {name for name in names if not name.startswith(tuple(gone))}
 
 
+@pytest.mark.parametrize("names", [("fl_wheel", "fr_wheel"), ("lr_wheel_joint", "rr_wheel_joint"), ("left", "right")])
+@pytest.mark.parametrize("quantity", ["joint_velocity", "joint_position"])
+@pytest.mark.parametrize("straight", [True, False])
+def test_a_mirrored_wheel_is_found_by_other_names_of_joints(robot, names, quantity, straight):
+    *others, left, right = robot.further
+    wheels = [
+        dataclasses.replace(wheel, name=name, joint=name)
+        for wheel, name in zip((left, left if straight else right), names, strict=True)
+    ]
+    if straight:
+        robot.measured.pop("yaw_rate")
+        others = []
+        signs = {names[0]: 1.0, names[1]: -1.0}
+        robot.further = [
+            dataclasses.replace(wheel, series=Series(TIME, signs[wheel.name] * robot.measured["v_x"].value / RADIUS))
+            for wheel in wheels
+        ]
+    else:
+        robot.further = [*others, *wheels]
+        scale(robot, {names[1]: -1.0})
+    if quantity == "joint_position":
+        robot.further = [
+            dataclasses.replace(wheel, quantity=quantity, series=Series(TIME, np.cumsum(wheel.series.value) * 0.02))
+            if wheel.joint
+            else wheel
+            for wheel in robot.further
+        ]
+    found = checked(robot)
+    [finding] = found.findings
+    assert finding.startswith(f"{names[1]} turns backwards when the vehicle drives forward")
+    assert not any(channel.joint for channel in found.further)
+
+
 def test_swapped_wheels_are_named(robot):
     *others, left, right = robot.further
     robot.further = [

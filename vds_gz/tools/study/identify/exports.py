@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import NamedTuple
 
@@ -36,6 +36,9 @@ SMOOTHED = ("v_x", "v_y", "yaw_rate")
 
 #: The limits of the whole body that each velocity has, by the names of actuators.
 BODY = {"v_x": "body", "v_y": "body", "yaw_rate": "turn"}
+
+#: A velocity whose observed maximum is below this part of a limit did not reach it.
+SHOWN = 0.9
 
 #: Comments of parameters without an interval in a parameter file.
 NOT_NEEDED = "improves no prediction"
@@ -99,11 +102,20 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
         yield "# yaw rates (third numbers) were not commanded"
     limits = velocity_limits(fit)
     for name in ("value", "rise", "fall"):
-        unmet = [quantity for quantity, limit in limits.items() if not getattr(limit.met, name)]
-        note = f"  # observed, no limit was met: {', '.join(unmet)}" if unmet else ""
+        note = "; ".join(_notes(limits, name))
         for parameter, sign in STAGES[name].smoother:
             values = (sign * getattr(limit.maxima, name) + 0.0 for limit in limits.values())
-            yield f"{parameter}: [{', '.join(f'{value:.3f}' for value in values)}]{note}"
+            yield f"{parameter}: [{', '.join(f'{value:.3f}' for value in values)}]{f'  # {note}' if note else ''}"
+
+
+def _notes(limits: Mapping[str, VelocityLimits], name: str) -> Iterator[str]:
+    """Notes on maxima by name: which are no limits, and velocities that no recording reached, as in a turn in place."""
+    if unmet := [quantity for quantity, limit in limits.items() if not getattr(limit.met, name)]:
+        yield f"observed, no limit was met: {', '.join(unmet)}"
+    for quantity, limit in limits.items() if name == "value" else ():
+        if limit.met.value and limit.observed < SHOWN * limit.maxima.value:
+            shown = f"the recording reached {limit.observed:.3g}" if limit.observed else "not measured"
+            yield f"{quantity} is calculated, {shown}"
 
 
 def _from_its_own_commands(fit: VehicleFit) -> Iterator[str]:
@@ -168,10 +180,14 @@ def written_number(fit: VehicleFit, quantity: str, stage: str) -> str:
 
 
 class VelocityLimits(NamedTuple):
-    """Maxima of a velocity of the written vehicle, and which of them are limits; others are the maxima observed."""
+    """Maxima of a velocity of the written vehicle, and which of them are limits; others are the maxima observed.
+
+    ``observed`` is the velocity observed at most, 0 if it was not measured.
+    """
 
     maxima: Reached
     met: Met
+    observed: float
 
 
 def velocity_limits(fit: VehicleFit) -> dict[str, VelocityLimits]:
@@ -184,7 +200,7 @@ def velocity_limits(fit: VehicleFit) -> dict[str, VelocityLimits]:
     limits: dict[str, VelocityLimits] = {}
     for quantity in SMOOTHED:
         if quantity not in quantities and quantity != "yaw_rate":
-            limits[quantity] = VelocityLimits(Reached(0.0, 0.0, 0.0), Met(True, True, True))
+            limits[quantity] = VelocityLimits(Reached(0.0, 0.0, 0.0), Met(True, True, True), 0.0)
             continue
         observed = _observed(fit, quantity)
         if TWIST in model.accepts:
@@ -205,7 +221,7 @@ def velocity_limits(fit: VehicleFit) -> dict[str, VelocityLimits]:
             )
         )
         maxima = Reached(*(limit if is_met else top for (limit, top), is_met in zip(pairs, met, strict=True)))
-        limits[quantity] = VelocityLimits(maxima, met)
+        limits[quantity] = VelocityLimits(maxima, met, observed.value)
     return limits
 
 

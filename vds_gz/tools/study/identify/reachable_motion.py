@@ -24,9 +24,10 @@ JUMP = 0.2
 #: A velocity has settled if it changes by less than this part within this time [s], but not before ``LEAST`` [s].
 SETTLED, WITHIN, LEAST = 1e-3, 1.0, 3.0
 
-#: Commands exceed the observed maximum by this factor, and by twice this factor. What grows by more than ``GROWS`` from
-#: one to the other has no limit.
-BEYOND, GROWS = 10.0, 1.02
+#: Commands are this multiple of the observed maximum, and twice this multiple. What grows by more than ``GROWS`` from
+#: one to the other has no limit. A car that skids at such speeds shows the limits of its acceleration at commands up to
+#: the observed maximum: ``WITHIN_OBSERVED`` and twice this multiple.
+BEYOND, WITHIN_OBSERVED, GROWS = 10.0, 0.5, 1.02
 
 
 def reachable(
@@ -41,9 +42,17 @@ def reachable(
         observed: The velocity observed at most [m/s, rad/s], of which the commands are a multiple.
         speed: The commanded speed of a vehicle that must drive in order to turn [m/s].
     """
-    command = BEYOND * max(observed, 1e-3)
-    first, second = (_driven(model, parameters, quantity, top, speed) for top in (command, 2.0 * command))
-    return Reached(*(b if b <= GROWS * a else math.inf for a, b in zip(first, second, strict=True)))
+
+    def maxima(multiple: float) -> Reached:
+        command = multiple * max(observed, 1e-3)
+        first, second = (_driven(model, parameters, quantity, top, speed) for top in (command, 2.0 * command))
+        return Reached(*(b if b <= GROWS * a else math.inf for a, b in zip(first, second, strict=True)))
+
+    fast = maxima(BEYOND)
+    if quantity != "v_x" or math.isfinite(fast.rise + fast.fall):
+        return fast
+    slow = maxima(WITHIN_OBSERVED)
+    return fast._replace(rise=min(fast.rise, slow.rise or math.inf), fall=min(fast.fall, slow.fall or math.inf))
 
 
 def _driven(model: AnyModel, parameters: ParameterGroup, quantity: str, command: float, speed: float) -> Reached:

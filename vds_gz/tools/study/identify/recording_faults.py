@@ -12,7 +12,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from vds_gz.tools.study.recording import POSES, QUANTITIES, UNITS, MeasuredChannel, Recording, Series, SignalError
+from vds_gz.tools.study.reading.joint_names import place_of, topic_of
+from vds_gz.tools.study.recording import (
+    JOINTS,
+    POSES,
+    QUANTITIES,
+    UNITS,
+    MeasuredChannel,
+    Recording,
+    Series,
+    SignalError,
+)
 from vds_gz.tools.study.series_alignment import FEWEST_SAMPLES, NOT_TOGETHER, Relation, common_grid, relation
 from vds_gz.tools.study.signals import derivative, held
 
@@ -220,15 +230,21 @@ def _rate(series: Series) -> Series:
 def _contradicting_wheels(recording: Recording) -> dict[str, str]:
     """Reasons why wheel channels contradict the vehicle's motion, by their names.
 
-    The mean of a left and a right wheel follows the speed, and their difference the yaw rate.
+    The mean of a left and a right wheel of one axle follows the speed, and their difference the yaw rate.
     """
     causes: dict[str, str] = {}
-    wheels = {(wheel.source, wheel.joint): wheel for wheel in recording.further if wheel.quantity == "joint_velocity"}
-    for (source, joint), left in wheels.items():
-        right = wheels.get((source.replace("left", "right"), joint.replace("left", "right")))
-        if "left" not in joint or right is None or min(len(left.series.time), len(right.series.time)) < 2:
+    axles: dict[tuple[str, str, str], dict[str, MeasuredChannel]] = {}
+    for wheel in recording.further:
+        place = place_of(wheel.joint) if wheel.quantity in JOINTS else None
+        if place is not None and place.side and not place.hinge:
+            axles.setdefault((topic_of(wheel), wheel.quantity, place.axle), {}).setdefault(place.side, wheel)
+    for wheels in axles.values():
+        if len(wheels) < 2:
             continue
-        a, b = left.series, right.series
+        left, right = wheels["left"], wheels["right"]
+        a, b = (wheel.series if wheel.quantity == "joint_velocity" else _rate(wheel.series) for wheel in (left, right))
+        if min(len(a.time), len(b.time)) < 2:
+            continue
         of_left = np.interp(b.time, a.time, a.value)
         mean, difference = Series(b.time, 0.5 * (b.value + of_left)), Series(b.time, b.value - of_left)
         if cause := _contradicting_pair(recording, left.name, right.name, mean, difference):
@@ -239,16 +255,17 @@ def _contradicting_wheels(recording: Recording) -> dict[str, str]:
 def _contradicting_pair(recording: Recording, left: str, right: str, mean: Series, difference: Series) -> str:
     """The reason why a left and a right wheel contradict the vehicle's motion; empty if they do not."""
     pair, drives = f"{left} and {right}", _relation_to_motion(recording, "v_x", mean)
+    if drives is not None and drives.correlation < -TOGETHER:
+        return f"{pair} turn backwards when the vehicle drives forward (correlation {drives.correlation:.2f})"
+    mismatch = _relation_to_motion(recording, "v_x", difference)
+    following = abs(drives.correlation) if drives is not None else 0.0  # in straight motion the mean is constant
+    if mismatch is not None and abs(mismatch.correlation) > max(TOGETHER, following):
+        return (
+            f"{left if mismatch.correlation > 0.0 else right} turns backwards when the vehicle drives forward "
+            f"(correlation of the speed with the difference of both sides {abs(mismatch.correlation):.2f}): is its "
+            "axis mirrored?"
+        )
     if drives is not None:
-        if drives.correlation < -TOGETHER:
-            return f"{pair} turn backwards when the vehicle drives forward (correlation {drives.correlation:.2f})"
-        mismatch = _relation_to_motion(recording, "v_x", difference)
-        if mismatch is not None and abs(mismatch.correlation) > max(TOGETHER, abs(drives.correlation)):
-            return (
-                f"{left if mismatch.correlation > 0.0 else right} turns backwards when the vehicle drives forward "
-                f"(correlation of the speed with the difference of both sides {abs(mismatch.correlation):.2f}): is its "
-                "axis mirrored?"
-            )
         if drives.contradicts:
             return f"{pair} contradict v_x (correlation {drives.correlation:.2f}): are they of another vehicle?"
         radius = 1.0 / drives.gain

@@ -116,13 +116,13 @@ def with_joints_of(recording: Recording, model: AnyModel, parameters: ParameterG
     groups: dict[tuple[str, str, str], list[MeasuredChannel]] = {}
     for channel in recording.further:
         if channel.joint in known:
-            groups.setdefault((_source(channel), channel.quantity, known[channel.joint]), []).append(channel)
+            groups.setdefault((topic_of(channel), channel.quantity, known[channel.joint]), []).append(channel)
     for (_, _, joint), channels in groups.items():
         further += _as_one(channels, joint)
     return replace(recording, further=further, findings=findings)
 
 
-def _source(channel: MeasuredChannel) -> str:
+def topic_of(channel: MeasuredChannel) -> str:
     """The topic of a channel; the columns of a table are of one source."""
     return channel.source if channel.source.startswith("/") else ""
 
