@@ -7,11 +7,13 @@ import pytest
 from helpers.sporadic_commands import INTERVAL, driven, robot
 
 from vds_gz.core.parameters.node import NEVER_OLD
+from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import overrides
 from vds_gz.tools.study.identify.identification import identify
-from vds_gz.tools.study.identify.problem.command_hold import command_hold, with_known_commands
+from vds_gz.tools.study.identify.problem.command_hold import CommandHold, command_hold, with_known_commands
 from vds_gz.tools.study.identify.problem.segments import segments_of
 from vds_gz.tools.study.identify.problem.unused_samples import unused_words
+from vds_gz.tools.study.identify.results import VehicleFit
 from vds_gz.tools.study.recording import Series
 from vds_gz.tools.study.report.identification_report import fit_rows
 
@@ -152,6 +154,14 @@ def test_zeros_at_time_outs_are_commands():
     assert len(known.commands.time) == len(recording.commands.time) + 4
     [segment] = segments_of([known], [known.channels], 1e-3)
     assert segment.duration > 0.8 * end
+
+
+def test_the_range_of_a_time_out_is_labelled_as_what_was_seen():
+    hold = CommandHold(Estimate(0.5, 0.45, 0.56))
+    fit = VehicleFit("differential", robot().vehicle, {}, {}, {}, (), (), (), command_hold=hold)
+    [line] = (line for line in overrides(fit, robot()) if line.name == "twist_reference_max_oldness")
+    assert (line.value, line.origin) == (0.5, "stops seen: 0.45 to 0.56")
+    assert list(fit_rows(fit, [line])) == [("commands", "time-out", "0.5 s", line.origin)]
 
 
 @pytest.mark.slow

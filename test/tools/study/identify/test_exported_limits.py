@@ -160,6 +160,13 @@ def test_a_car_that_skids_beyond_the_observed_speeds_has_its_limits():
     assert (most.rise, most.fall) == (pytest.approx(4.0, rel=0.01), pytest.approx(3.0, rel=0.01))
 
 
+def test_a_limited_command_beyond_the_speed_of_the_wheels_falls_for_a_while_first():
+    drive = DriveParameters(dead_time=0.1, time_constant=0.05, max_velocity=0.3, max_acceleration=0.0)
+    robot = DifferentialParameters(max_linear_acceleration=0.3, max_linear_velocity=2.0, drive_actuators=drive)
+    most = reachable(models()["differential"], robot, "v_x", SPEED)
+    assert most == pytest.approx((0.3, 0.3, 0.3), rel=0.05)
+
+
 def test_a_limit_of_the_body_acts_before_the_gain():
     drive = DriveParameters(dead_time=0.1, time_constant=0.2, max_velocity=0.0, gain=0.5)
     numbers = lines_of("differential", DifferentialParameters(max_linear_velocity=1.0, drive_actuators=drive))

@@ -78,7 +78,7 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
         if axis.centred is not None:
             yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)
     if fit.command_hold.timeout is not None:
-        yield fit.command_hold.timeout.override(MAX_AGE)
+        yield Override(MAX_AGE, fit.command_hold.timeout.value, fit.command_hold.range_seen)
     elif fit.command_hold.endless:
         yield Override(MAX_AGE, NEVER_OLD, f"holds its last command: {fit.command_hold.moved_on}")
     before = {parameter.name: parameter.default for parameter in describe(base)} | {"center_at_standstill": None}

@@ -21,8 +21,9 @@ STEP_RATE, LONGEST = 100.0, 40.0
 #: A velocity that changes by more than this part of its maximum in one step jumps: no rate is limited.
 JUMP = 0.2
 
-#: A velocity has settled if it changes by less than this part within this time [s], but not before ``LEAST`` [s].
-SETTLED, WITHIN, LEAST = 1e-3, 1.0, 3.0
+#: A velocity has settled if it changes by less than this part within this time [s], but not before ``LEAST`` [s], and
+#: not before it changed by ``BEGUN`` of its first value: a limited command beyond the wheels' speed falls first.
+SETTLED, WITHIN, LEAST, BEGUN = 1e-3, 1.0, 3.0, 0.05
 
 #: Commands are this multiple of the observed maximum, and twice this multiple. What grows by more than ``GROWS`` from
 #: one to the other has no limit. A car that skids at such speeds shows the limits of its acceleration at commands up to
@@ -68,20 +69,21 @@ def _driven(model: AnyModel, parameters: ParameterGroup, quantity: str, command:
     down = np.array(list(_velocities(vehicle, twist(*goal), place)))
     top = float(np.max(np.abs(up)))
     settled = len(up) < LONGEST * STEP_RATE
-    return Reached(_fastest(up, top), _fastest(-down, top), top if settled else math.inf)
+    return Reached(_fastest(up, top), _fastest(-down, top) or math.inf, top if settled else math.inf)
 
 
 def _velocities(vehicle: Vehicle[Any, Any, Any], command: Command, place: int) -> Iterator[float]:
     """A velocity before a command, and after each step with it until it has settled."""
     vehicle.enter(command, vehicle.time)
     window = round(WITHIN * STEP_RATE)
-    values = [_velocity(vehicle, place)]
+    values, begun = [_velocity(vehicle, place)], False
     yield values[-1]
     while len(values) < LONGEST * STEP_RATE:
         vehicle.advance(vehicle.time_of(vehicle.steps + 1))
         values.append(_velocity(vehicle, place))
         yield values[-1]
-        if len(values) > LEAST * STEP_RATE and max(map(abs, values)) > 0.0:
+        begun = begun or abs(values[-1] - values[0]) > BEGUN * abs(values[0])
+        if begun and len(values) > LEAST * STEP_RATE:
             change = abs(values[-1] - values[-window])
             if change <= SETTLED * max(map(abs, values[-window:])) or max(map(abs, values[-window:])) < 1e-6:
                 return

@@ -143,7 +143,7 @@ def fit_rows(fit: VehicleFit, written: Sequence[Override]) -> Iterator[tuple[str
             yield word.axis, word.label, "not determined", ""
     hold = fit.command_hold
     if hold.timeout is not None:
-        yield "commands", "time-out", f"{hold.timeout.shown:.4g} s", hold.timeout.interval
+        yield "commands", "time-out", f"{hold.timeout.shown:.4g} s", hold.range_seen
     elif hold.endless:
         yield "commands", "time-out", "none: the last one holds", hold.moved_on
     for channel in fit.channels:

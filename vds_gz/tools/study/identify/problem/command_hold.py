@@ -73,7 +73,8 @@ class CommandHold:
     """How long a vehicle follows its last command.
 
     Attributes:
-        timeout: Time after the last command at which the vehicle stops [s]; None if none is known.
+        timeout: Time after the last command at which the vehicle stops [s]; None if none is known. Its ends are
+            those of the stops that were seen, not of a 95 % interval.
         least: The vehicle follows its last command for at least this time [s].
         pause: Longest interval without commands at whose end it still moved [s].
         contradiction: Why there is no time-out, though the vehicle stopped without a command; else empty.
@@ -88,6 +89,11 @@ class CommandHold:
     def endless(self) -> bool:
         """Whether the vehicle followed a command for longer than any usual time-out."""
         return self.timeout is None and self.least > (1.0 + TOLERANCE) * USUAL
+
+    @property
+    def range_seen(self) -> str:
+        """The range of the stops after a time-out, in words."""
+        return f"stops seen: {self.timeout.interval}" if self.timeout else ""
 
     @property
     def moved_on(self) -> str:
