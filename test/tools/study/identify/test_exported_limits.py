@@ -61,15 +61,15 @@ def lines_of(model, parameters):
 
 
 def driven(model, parameters, quantity, command, speed=0.0, seconds=20.0):
-    """The velocity every 20 ms of a step to a command and back."""
-    vehicle = Vehicle(models()[model], parameters, step_rate=250.0, max_command_age=math.inf)
+    """The velocity every 10 ms, as modules that turn change it fast, of a step to a command and back."""
+    vehicle = Vehicle(models()[model], parameters, step_rate=200.0, max_command_age=math.inf)
     values, place = [], QUANTITIES.index(quantity)
     for top in (command, 0.0):
         goal = [speed, 0.0, 0.0]
         goal[place] = top
         vehicle.enter(twist(*goal), vehicle.time)
-        for _ in range(round(seconds * 50)):
-            vehicle.advance(vehicle.time + 20_000_000)
+        for _ in range(round(seconds * 100)):
+            vehicle.advance(vehicle.time + 10_000_000)
             values.append(getattr(vehicle.state, quantity))
     return np.array(values)
 
@@ -120,7 +120,7 @@ def test_limits_are_those_that_the_vehicle_reaches(case):
             continue
         speed = numbers["max_velocity"][0]["v_x"] if model in STEERED and quantity == "yaw_rate" else 0.0
         run = driven(model, parameters, quantity, 10.0 * SPEED, speed)
-        rates = np.diff(run, prepend=0.0) * 50.0  # without dead time and lag the first step jumps
+        rates = np.diff(run, prepend=0.0) * 100.0  # without dead time and lag the first step jumps
         reached = {"max_velocity": run.max(), "max_accel": rates.max(), "max_decel": rates.min()}
         for name, most in reached.items():
             values, note = numbers[name]

@@ -113,7 +113,7 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
         # The quantities that add up to the actuator's value, with their factors.
         of_wheels = {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm} if arm else {"v_x": 1.0}
         alone = actuation.steers or len(actuation.follows) == 1
-        needs = {actuation.follows[0]: 1.0} if alone else of_wheels
+        needs = {"steering" if actuation.steers else actuation.follows[0]: 1.0} if alone else of_wheels
         command = "steering" if actuation.steers else "v_x"
         top = _commanded(setup, command)
         for stage, parameter in actuation.names.items():
