@@ -76,7 +76,14 @@ def _identify_vehicle(options: argparse.Namespace, given: GivenVehicle | None, f
         print(f"poorly determined: {more}")
     print()
     print_files(folder)
-    return DONE if any(fit.numbers.values()) else FAILED
+    if any(fit.numbers.values()):
+        return DONE
+    complain(
+        "vds-gz identify",
+        f"no parameter was identified: no number has an interval that is narrow enough; {folder / 'parameters.yaml'} "
+        "is at most a rough fit. Record larger and quicker steps of the commands, and check the findings above",
+    )
+    return FAILED
 
 
 def _identify_many(options: argparse.Namespace, given: GivenVehicle | None, folder: Path) -> int:

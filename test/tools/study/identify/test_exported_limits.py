@@ -202,3 +202,26 @@ def test_a_lag_is_no_limit_of_the_acceleration():
     values, note = numbers["max_accel"]
     assert values["v_x"] == pytest.approx(0.5 * SPEED, rel=0.02)
     assert note == "  # observed, no limit was met: v_x, yaw_rate"
+
+
+def test_a_maximum_below_the_observed_one_has_a_note():
+    drive = DriveParameters(dead_time=0.0, time_constant=0.0, max_velocity=0.2, max_acceleration=0.0)
+    _, note = lines_of("differential", DifferentialParameters(track=2.5, drive_actuators=drive))["max_velocity"]
+    assert "yaw_rate is calculated, the recording reached 0.4" in note.replace("0.399", "0.4")
+
+
+def test_a_vehicle_with_an_offset_has_the_limits_that_it_reaches_in_both_directions():
+    drive = DriveParameters(dead_time=0.0, time_constant=0.1, max_velocity=1.0, offset=0.1)
+    parameters = DifferentialParameters(drive_actuators=drive)
+    values, _ = lines_of("differential", parameters)["max_velocity"]
+    slower = min(abs(driven("differential", parameters, "v_x", sign * 10.0)).max() for sign in (1.0, -1.0))
+    assert values["v_x"] == pytest.approx(slower, rel=0.01)
+
+
+def test_a_deceleration_is_seen_though_a_slow_body_first_reduces_the_command():
+    drive = DriveParameters(dead_time=0.0, time_constant=0.0, max_velocity=0.3, max_deceleration=0.5)
+    parameters = OmniParameters(drive_actuators=drive, max_linear_acceleration=0.8)
+    values, note = lines_of("omni", parameters)["max_decel"]
+    slowest = (np.diff(driven("omni", parameters, "v_x", 10.0 * SPEED)) * 50.0).min()
+    assert values["v_x"] == pytest.approx(slowest, rel=0.05)
+    assert "v_x" not in note

@@ -53,3 +53,41 @@ def test_peaks_are_no_lower_bound_of_the_limit_of_a_wheel():
 def test_the_limit_at_which_both_wheels_are_scaled_is_identified():
     fit = identify(recorded(), vehicle=GIVEN, hold_out=0.0)
     assert fit.numbers["drive_actuators.max_velocity"].value == pytest.approx(LIMIT, rel=0.05)
+
+
+def test_commands_alone_show_no_rate():
+    time = 0.05 * np.arange(400)
+    speed, angle = 1.0 + 0.5 * np.sign(np.sin(time)), 0.3 * np.sign(np.sin(2.0 * time))
+    commanded = {"v_x": Series(time, speed), "steering": Series(time, angle)}
+    car = parameters_of([Override("model", "bicycle"), Override("model_params.bicycle.wheel_base", 0.3)])
+    recording = Recording(commanded, {"v_x": Series(time, speed)}, steers=True)
+    reaches = reach_of(set_up([recording], vehicle=car, wheel_base=None, fit=(), priors={}))
+    rate, limit = (reaches[f"steering_actuator.{name}"] for name in ("max_velocity", "max_position"))
+    assert np.isnan(rate.most)
+    assert limit.most == pytest.approx(0.3)
+    assert not rate.measured
+    assert not limit.measured
+    assert reaches["drive_actuator.max_velocity"].measured
+
+
+def test_the_acceleration_of_a_wheel_is_not_the_sum_of_peaks_at_different_times():
+    time = 0.02 * np.arange(3000)
+    phase = np.mod(time, 20.0)  # first it speeds up and slows down, then it turns
+    v_x = np.interp(phase, [0.0, 1.0, 5.0, 6.0, 20.0], [0.0, 1.0, 1.0, 0.0, 0.0])
+    yaw_rate = np.interp(phase, [0.0, 10.0, 11.0, 15.0, 16.0, 20.0], [0.0, 0.0, 8.0, 8.0, 0.0, 0.0])
+    series = {"v_x": Series(time, v_x), "yaw_rate": Series(time, yaw_rate)}
+    setup = set_up([Recording(series, series)], vehicle=GIVEN, wheel_base=None, fit=(), priors={})
+    assert reach_of(setup)["drive_actuators.max_acceleration"].most == pytest.approx(1.0, rel=0.05)
+
+
+def test_a_robot_that_only_drives_straight_ahead_has_the_acceleration_of_its_wheels():
+    time = 0.02 * np.arange(3000)
+    v_x = np.interp(np.mod(time, 10.0), [0.0, 1.0, 5.0, 6.0, 10.0], [0.0, 1.0, 1.0, 0.0, 0.0])
+    commanded = {"v_x": Series(time, v_x), "yaw_rate": Series(time, np.zeros(len(time)))}
+    setup = set_up(
+        [Recording(commanded, {"v_x": Series(time, v_x)})], vehicle=GIVEN, wheel_base=None, fit=(), priors={}
+    )
+    reaches = reach_of(setup)
+    assert reaches["drive_actuators.max_acceleration"].most == pytest.approx(1.0, rel=0.05)
+    assert reaches["drive_actuators.max_acceleration"].measured
+    assert np.isnan(reaches["max_angular_velocity"].most)

@@ -117,6 +117,11 @@ def test_kilometres_per_hour_are_named(robot):
             {"wheel"},
         ),
         (
+            {"wheel_left_joint": RADIUS, "wheel_right_joint": RADIUS},
+            "times v_x: they are in m/s, and must be in rad/s",
+            {"wheel"},
+        ),
+        (
             {"wheel_left_joint": -1.0, "wheel_right_joint": -1.0},
             "wheel_left_joint and wheel_right_joint turn backwards when the vehicle drives forward (correlation -1.00)",
             {"wheel"},
@@ -164,6 +169,11 @@ def test_a_mirrored_wheel_is_found_by_other_names_of_joints(robot, names, quanti
     [finding] = found.findings
     assert finding.startswith(f"{names[1]} turns backwards when the vehicle drives forward")
     assert not any(channel.joint for channel in found.further)
+
+
+def test_wheels_with_a_known_radius_near_one_metre_are_kept(robot):
+    scale(robot, {"wheel_left_joint": RADIUS, "wheel_right_joint": RADIUS})
+    assert not checked(robot, wheel_radius=0.9).findings
 
 
 def test_swapped_wheels_are_named(robot):

@@ -125,6 +125,16 @@ def test_a_sensor_that_reads_zero_for_moments_drops_out(noise: float):
     assert "drop-outs: the sensor reads 0 for moments" in finding
 
 
+def test_a_few_drop_outs_that_no_vehicle_could_drive_are_left_out():
+    speed = np.where((TIME > 3.0) & (TIME < 27.0), 5.0, 0.0)
+    lost = [100, 130, 131, 300, 420]
+    time, [finding] = cleaned(np.where(np.isin(np.arange(600), lost), 0.0, speed), "v_x")
+    assert (time == np.delete(TIME, lost)).all()
+    assert finding.startswith("5 of 600 samples of v_x are drop-outs")
+    slow = np.where(np.isin(np.arange(600), lost), 0.0, 0.1 * speed)
+    assert len(cleaned(slow, "v_x")[0]) == 600
+
+
 @pytest.mark.parametrize("jitter", [0.0, 0.01])
 @pytest.mark.parametrize("rate", [0.03, 0.05, 0.08])
 def test_a_slow_vehicle_with_a_coarse_encoder_does_not_drop_out(rate: float, jitter: float):

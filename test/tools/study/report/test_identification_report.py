@@ -196,8 +196,26 @@ def test_the_largest_steering_angle_is_no_limit_that_was_met(fit):
     steering = dataclasses.replace(fit.parameters.steering_actuator, max_position=1.57)
     free = dataclasses.replace(fit, parameters=dataclasses.replace(fit.parameters, steering_actuator=steering))
     [line] = [line for line in overrides(free) if line.name.endswith("max_position")]
-    assert line.origin == "unlimited: not met; 0.4 was reached"
-    assert ("steering", "limit", "not met", "reached 0.4 rad") in list(fit_rows(free, [line]))
+    assert line.origin == "no limit was met: the largest that there is; 0.4 was reached"
+    assert ("steering", "limit", "1.57 rad", line.origin) in list(fit_rows(free, [line]))
+
+
+@pytest.mark.parametrize(
+    ("reached", "origin", "row"),
+    [
+        ({"steering_actuator.max_velocity": 0.4}, "; 0.4 was commanded", "0.4 rad/s was commanded"),
+        ({}, ", nor measured", "not measured"),
+    ],
+)
+def test_what_was_only_commanded_was_not_reached(fit, reached, origin, row):
+    name = "steering_actuator.max_velocity"
+    steering = dataclasses.replace(fit.parameters.steering_actuator, max_velocity=0.0)
+    parameters = dataclasses.replace(fit.parameters, steering_actuator=steering)
+    numbers, unmeasured = fit.numbers | {name: None}, frozenset([name])
+    free = dataclasses.replace(fit, parameters=parameters, numbers=numbers, reached=reached, unmeasured=unmeasured)
+    [line] = [line for line in overrides(free) if line.name.endswith(name)]
+    assert line.origin == f"unlimited: not met{origin}"
+    assert ("steering", "rate limit", "not met", row) in list(fit_rows(free, [line]))
 
 
 def test_a_variant_that_explains_best_is_written(fit):

@@ -18,7 +18,7 @@ from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, actuator_of, value_of
 from vds_gz.tools.study.identify.problem.problem_setup import HAND_WHEEL
 from vds_gz.tools.study.identify.reachable_motion import reachable
-from vds_gz.tools.study.identify.results import Reached, VehicleFit
+from vds_gz.tools.study.identify.results import Channel, Reached, VehicleFit
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT
 from vds_gz.tools.study.identify.terms import STAGES
 
@@ -37,12 +37,14 @@ SMOOTHED = ("v_x", "v_y", "yaw_rate")
 #: The limits of the whole body that each velocity has, by the names of actuators.
 BODY = {"v_x": "body", "v_y": "body", "yaw_rate": "turn"}
 
-#: A velocity whose observed maximum is below this part of a limit did not reach it.
-SHOWN = 0.9
+#: A velocity whose observed maximum is below this part of a limit did not reach it; above this multiple, the identified
+#: vehicle does not reach what was observed.
+SHOWN, EXCEEDED = 0.9, 1.3
 
 #: Comments of parameters without an interval in a parameter file.
 NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "as observed at standstill", "best fit to the recording"
+WIDEST = "no limit was met: the largest that there is"
 
 
 class Met(NamedTuple):
@@ -68,10 +70,9 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
             continue
         value = value_of(fit.parameters, name)
         changed, limited = value != value_of(base, name), is_limited(fit.parameters, name)
-        if name in fit.reached:
+        if name in fit.reached or name in fit.unmeasured:
             if changed or not (limited or name in kept_limits):
-                comment = BEST if limited else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
-                yield Override(f"{group}.{name}", value, comment)
+                yield Override(f"{group}.{name}", value, BEST if limited else _unmet(fit, name, value))
         elif changed:
             yield Override(f"{group}.{name}", value, NOT_NEEDED if value in (0.0, 1.0) else BEST)
     for axis in fit.axes:
@@ -87,6 +88,14 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
         if parameter.name not in fit.numbers and before.get(parameter.name) not in (None, default):
             points = [float(f"{point:.4g}") for point in default] if isinstance(default, tuple) else default
             yield Override(f"{group}.{parameter.name}", points, BEST)
+
+
+def _unmet(fit: VehicleFit, name: str, value: float) -> str:
+    """The comment of a limit that was not met; of a steering's, ``value`` may be the largest angle of the model."""
+    comment = NOT_MET if value == 0.0 else WIDEST
+    if name not in fit.reached:
+        return f"{comment}, nor measured"
+    return f"{comment}; {fit.reached[name]:.3g} was {'commanded' if name in fit.unmeasured else 'reached'}"
 
 
 def nav2(fit: VehicleFit) -> Iterator[str]:
@@ -113,7 +122,8 @@ def _notes(limits: Mapping[str, VelocityLimits], name: str) -> Iterator[str]:
     if unmet := [quantity for quantity, limit in limits.items() if not getattr(limit.met, name)]:
         yield f"observed, no limit was met: {', '.join(unmet)}"
     for quantity, limit in limits.items() if name == "value" else ():
-        if limit.met.value and limit.observed < SHOWN * limit.maxima.value:
+        most = limit.maxima.value
+        if limit.met.value and not SHOWN * most <= limit.observed <= EXCEEDED * most:
             shown = f"the recording reached {limit.observed:.3g}" if limit.observed else "not measured"
             yield f"{quantity} is calculated, {shown}"
 
@@ -226,9 +236,12 @@ def velocity_limits(fit: VehicleFit) -> dict[str, VelocityLimits]:
 
 
 def _observed(fit: VehicleFit, quantity: str) -> Reached:
-    """The maxima of a quantity in all recordings; 0 if it was not measured."""
-    channels = (channel for channel in fit.channels if channel.quantity == quantity)
-    maxima = [reached(channel.time, channel.measured, angle=False) for channel in channels]
+    """The maxima of a quantity in all recordings, by its first channel in each; 0 if it was not measured."""
+    first: dict[int, Channel] = {}
+    for channel in fit.channels:
+        if channel.quantity == quantity:
+            first.setdefault(channel.recording, channel)
+    maxima = [reached(channel.time, channel.measured, angle=False) for channel in first.values()]
     return Reached(*map(max, zip(*maxima, strict=True))) if maxima else Reached(0.0, 0.0, 0.0)
 
 

@@ -176,7 +176,7 @@ def checked_recordings(recordings: Sequence[Recording], vehicle: NodeParameters 
             if vehicle is not None and _all_wheels_steer(vehicle):
                 usable.append(_with_hinges_alone(recording))
                 continue
-            usable.append(checked(recording))
+            usable.append(checked(recording, 0.5 * getattr(vehicle and vehicle.vehicle, "tire_diameter", 0.0)))
             if vehicle is not None and "steering" not in recording.measured:
                 _check_turning(recording, vehicle)
         except SignalError as error:

@@ -274,8 +274,9 @@ def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Poole
     for name in dict.fromkeys(name for by_name in lines for name in by_name):
         parameter = name.removeprefix(f"model_params.{model}.")
         most = max(result.reached.get(parameter, 0.0) for result in results)
-        not_met = f"{NOT_MET}; {most:.3g} was reached"
         there = [by_name[name] for by_name in lines if name in by_name]
+        verb = "commanded" if there[0].origin.endswith("was commanded") else "reached"
+        not_met = f"{NOT_MET}; {most:.3g} was {verb}"
         if parameter in pooled:
             unmet = next((line for line in there if line.origin.startswith(NOT_MET)), None)
             estimate = pooled[parameter].estimate

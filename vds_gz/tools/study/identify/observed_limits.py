@@ -48,11 +48,15 @@ MOVING_PART = 0.2
 
 
 class Reach(NamedTuple):
-    """A lower bound of a limit, the value at which a limit that was met would be, and the observed maximum."""
+    """A lower bound of a limit, the value at which a limit that was met would be, and the observed maximum.
+
+    The latter is that of the commands if nothing measured the quantity; nan for a rate, which commands do not show.
+    """
 
     least: float
     tried: float
     most: float
+    measured: bool = True
 
 
 #: The reach of each limit, by the name of its term.
@@ -141,7 +145,8 @@ def _steering_reaches(setup: Setup, name: str) -> Iterator[tuple[str, Reach]]:
     for stage, parameter in setup.actuators[name].names.items():
         if STAGES[stage].is_limit or STAGES[stage].reached == "command":
             tried = max(rates, default=top / COMMAND_RISE_TIME) if stage == "rise" else top
-            yield parameter, Reach(0.0, tried, tried)
+            is_rate = stage == "rise"
+            yield parameter, Reach(0.0, tried, math.nan if is_rate and not rates else tried, measured=is_rate)
 
 
 def attained_gain(setup: Setup, quantity: str) -> float:
@@ -164,25 +169,39 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
     if unknown_wheels:
         least *= UNKNOWN_WHEELS_PART
     top = sum(factor * reach.tried for factor, reach in zip(needs.values(), [first, *others], strict=True))
-    if number == "value":
-        # The fastest wheel, 0 without measured speed and yaw rate: where a limit would be, and a lower bound of it.
-        # Peaks of both velocities add up, so only what lasts for several samples is a bound.
-        together = lasting = 0.0
-        for measured in _with_speeds_and(setup, "yaw_rate"):
-            time = measured["v_x"].time
-            parts = (
-                needs[name] * np.abs(np.interp(time, series.time, series.value))
-                for name, series in measured.items()
-                if name in needs
-            )
-            fastest = np.asarray(sum(parts))
-            together = max(together, limit_levels(time, fastest, angle=False).value)
-            lasting = max(lasting, sustained(fastest))
-        if together:
-            holonomic = setup.family.model.geometry(setup.family.parameters).holonomic
-            bounded = not holonomic and not unknown_wheels
-            return Reach(max(least, FASTEST_WHEEL_PART * lasting) if bounded else least, together, together)
-    return Reach(least, top, top)
+    # The fastest wheel, 0 without measured speed and yaw rate: where a limit would be, and a lower bound of it.
+    # Peaks of both velocities add up, so only what lasts for several samples is a bound.
+    together = lasting = most = 0.0
+    for measured in _with_speeds_and(setup, "yaw_rate"):
+        time = measured["v_x"].time
+        parts = (
+            needs[name] * np.abs(np.interp(time, series.time, series.value))
+            for name, series in measured.items()
+            if name in needs
+        )
+        fastest = np.asarray(sum(parts))
+        together = max(together, limit_levels(time, fastest, angle=False).value)
+        lasting = max(lasting, sustained(fastest))
+        most = max(most, *_of_wheels(needs, measured, number))
+    if not any(reach.tried for reach in others):  # it only drives straight ahead
+        return first._replace(least=least, tried=top)
+    if number != "value":
+        return Reach(least, top, most or math.nan, measured=most > 0.0)
+    if together:
+        holonomic = setup.family.model.geometry(setup.family.parameters).holonomic
+        bounded = not holonomic and not unknown_wheels
+        return Reach(max(least, FASTEST_WHEEL_PART * lasting) if bounded else least, together, most)
+    return Reach(least, top, top, measured=all(reach.measured for reach in (first, *others)))
+
+
+def _of_wheels(needs: Mapping[str, float], measured: Mapping[str, Series], number: str) -> Iterator[float]:
+    """The maximum that an outer and an inner wheel reach, which point along the motion."""
+    time, speed = measured["v_x"].time, measured["v_x"].value
+    if "v_y" in needs and "v_y" in measured:
+        speed = np.hypot(speed, np.interp(time, measured["v_y"].time, measured["v_y"].value))
+    turning = needs["yaw_rate"] * np.interp(time, measured["yaw_rate"].time, measured["yaw_rate"].value)
+    for wheel in (speed + turning, speed - turning):
+        yield getattr(limit_levels(time, wheel, angle=False), number)
 
 
 def _reach(setup: Setup, quantity: str, number: str) -> Reach:
@@ -198,12 +217,14 @@ def _reach(setup: Setup, quantity: str, number: str) -> Reach:
     if measured := _measured(setup, quantity):
         turned = steered and quantity == "v_x" and number != "value"  # steering changes the vehicle's speed too
         lower = largest(least, _driven_wheel(setup) if turned else measured)
-        return Reach(lower, largest(limit_levels, measured), largest(reached, measured))
+        return Reach(lower, largest(limit_levels, measured), largest(reached, _main(setup, quantity)))
     top = _commanded(setup, quantity)
-    if angle and top == 0.0:
+    by_turning = angle and top == 0.0
+    if by_turning:
         top = _angle_of_turning(setup)
-    tried = top if number == "value" else top / COMMAND_RISE_TIME
-    return Reach(0.0, tried, tried)
+    if number != "value":
+        return Reach(0.0, top / COMMAND_RISE_TIME, math.nan, measured=False)
+    return Reach(0.0, top, top or math.nan, measured=by_turning)
 
 
 def _angle_of_turning(setup: Setup) -> float:
@@ -238,6 +259,12 @@ def _with_speeds_and(setup: Setup, quantity: str) -> Iterator[dict[str, Series]]
 
 def _measured(setup: Setup, quantity: str) -> list[Series]:
     return [channel.series for channel in setup.all_channels if channel.quantity == quantity]
+
+
+def _main(setup: Setup, quantity: str) -> Iterator[Series]:
+    """The first measurement of a quantity in each recording; others, such as differences of poses, may be noisier."""
+    for channels in setup.channels:
+        yield from [channel.series for channel in channels if channel.quantity == quantity][:1]
 
 
 def _commanded(setup: Setup, quantity: str) -> float:

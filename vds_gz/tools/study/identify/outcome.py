@@ -79,16 +79,18 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
     known = dict(numbers)  # findings on single terms do not repeat those on equivalent ones
     numbers |= {name: None for group in equivalent for name in group.names}
     channels = tuple(_channels(fit))
-    limits = [term.name for term in terms if term.kind.is_limit]
+    unmet = {term.name for term in terms if term.kind.is_limit and numbers[term.name] is None}
+    reaches = {name: reach for name, reach in fit.reach.items() if name in unmet}
     return VehicleFit(
         setup.family.model.name,
         _parameters(fit),
         numbers,
         calibrations,
-        {name: fit.reach[name].most for name in limits if numbers[name] is None and name in fit.reach},
+        {name: reach.most for name, reach in reaches.items() if not math.isnan(reach.most)},
         channels,
         (*(group.finding for group in equivalent), *_findings(fit, channels, known)),
         tuple(axes_of(fit, numbers, calibrations, channels)),
+        unmeasured=frozenset(name for name, reach in reaches.items() if not reach.measured),
     )
 
 
@@ -376,7 +378,7 @@ def prediction_findings(predictions: Sequence[Prediction], channels: Sequence[Ch
             simpler = "the unchanged command predicts" if plain else "dead times and lags alone predict"
             yield (
                 f"{score.quantity}: {simpler} the part held out better ({best:.3g} against {score.rms:.3g}); the "
-                "vehicle changed, or the recording is too short"
+                "vehicle changed, the recording is too short, or the model does not fit"
             )
     if predictions and all(WORSE * score.rms <= score.command <= score.rms / WORSE for score in predictions):
         yield "the unchanged command predicts the part held out as well; too little changes there to judge the vehicle"
@@ -426,8 +428,8 @@ def _confounded(fit: Fit) -> Iterator[str]:
     terms = fit.setup.family.terms
     for group in joined(fit.intervals.confounded):
         names = " and ".join(terms[k].name for k in sorted(group))
-        many = "are not distinguishable in this recording"
-        yield f"{names} {many if len(group) > 1 else 'has no effect on the measurements'}; no interval is given"
+        many, alone = "are not distinguishable in this recording", "may change a little without an effect on the fit"
+        yield f"{names} {many if len(group) > 1 else alone}; no interval is given"
 
 
 def _far_from_priors(fit: Fit, only: TermKind | None = None) -> Iterator[str]:

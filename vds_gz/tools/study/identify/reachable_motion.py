@@ -13,6 +13,7 @@ from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.vehicle.command import Command, twist
 from vds_gz.core.vehicle.vehicle import Vehicle, motion_of
 from vds_gz.core.vehicle.vehicle_model import AnyModel
+from vds_gz.tools.study.identify.problem.parameters import actuations, value_of
 from vds_gz.tools.study.identify.results import Reached
 
 #: Steps per second of the drive [Hz], and its maximum duration [s].
@@ -34,7 +35,7 @@ BEYOND, WITHIN_OBSERVED, GROWS = 10.0, 0.5, 1.02
 def reachable(
     model: AnyModel, parameters: ParameterGroup, quantity: str, observed: float, speed: float = 0.0
 ) -> Reached:
-    """The maxima of a velocity of base_link that a vehicle reaches; infinite where it has no limit.
+    """The maxima of a velocity of base_link that a vehicle reaches in both directions; infinite where it has no limit.
 
     Args:
         model: Its model, which must take twists.
@@ -46,14 +47,25 @@ def reachable(
 
     def maxima(multiple: float) -> Reached:
         command = multiple * max(observed, 1e-3)
-        first, second = (_driven(model, parameters, quantity, top, speed) for top in (command, 2.0 * command))
-        return Reached(*(b if b <= GROWS * a else math.inf for a, b in zip(first, second, strict=True)))
+        ways = []
+        for sign in (1.0, -1.0) if _has_offset(parameters) else (1.0,):
+            tops = sign * command, 2.0 * sign * command
+            first, second = (_driven(model, parameters, quantity, top, speed) for top in tops)
+            ways.append([b if b <= GROWS * a else math.inf for a, b in zip(first, second, strict=True)])
+        return Reached(*map(min, zip(*ways, strict=True)))
 
     fast = maxima(BEYOND)
     if quantity != "v_x" or math.isfinite(fast.rise + fast.fall):
         return fast
     slow = maxima(WITHIN_OBSERVED)
     return fast._replace(rise=min(fast.rise, slow.rise or math.inf), fall=min(fast.fall, slow.fall or math.inf))
+
+
+def _has_offset(parameters: ParameterGroup) -> bool:
+    """Whether an actuator has an offset, with which the vehicle is slower in one direction."""
+    return any(
+        value_of(parameters, actuator["offset"]) for actuator in actuations(parameters).values() if actuator["offset"]
+    )
 
 
 def _driven(model: AnyModel, parameters: ParameterGroup, quantity: str, command: float, speed: float) -> Reached:
@@ -64,9 +76,10 @@ def _driven(model: AnyModel, parameters: ParameterGroup, quantity: str, command:
         list(_velocities(vehicle, twist(speed, 0.0, 0.0), place=0))
     goal = [speed, 0.0, 0.0]
     goal[place] = command
-    up = np.array(list(_velocities(vehicle, twist(*goal), place)))
+    sign = math.copysign(1.0, command)
+    up = sign * np.array(list(_velocities(vehicle, twist(*goal), place)))
     goal[place] = 0.0
-    down = np.array(list(_velocities(vehicle, twist(*goal), place)))
+    down = sign * np.array(list(_velocities(vehicle, twist(*goal), place)))
     top = float(np.max(np.abs(up)))
     settled = len(up) < LONGEST * STEP_RATE
     return Reached(_fastest(up, top), _fastest(-down, top) or math.inf, top if settled else math.inf)

@@ -39,6 +39,9 @@ CLEARER = 0.02
 #: A measurement with a smaller correlation with its command has the opposite sign, also if it is noisy.
 AGAINST = -0.7
 
+#: Speeds of wheels that are equal to v_x are in m/s, unless the known radius is above this and may be 1 m.
+LARGE_RADIUS = 0.6
+
 #: Maximum steering angle [rad]; minimum and maximum radius of a wheel [m].
 MAXIMUM_ANGLE, SMALLEST, LARGEST = math.pi, 0.015, 1.5
 
@@ -52,8 +55,11 @@ _UNITS = {"v_x": _SPEEDS, "v_y": _SPEEDS, "x": {"cm": 100.0, "mm": 1000.0}}
 _TURNS = {"revolutions per minute": 30.0 / math.pi, "degrees per second": 180.0 / math.pi}
 
 
-def checked(recording: Recording) -> Recording:
-    """The recording without channels that contradict the main measurements, with findings on likely faults."""
+def checked(recording: Recording, wheel_radius: float = 0.0) -> Recording:
+    """The recording without channels that contradict the main measurements, with findings on likely faults.
+
+    ``wheel_radius`` is the known one [m]; 0: unknown.
+    """
     findings = list(recording.findings)
     leads: dict[str, float] = {}
     for quantity in QUANTITIES:
@@ -61,7 +67,7 @@ def checked(recording: Recording) -> Recording:
             findings += _against_command(recording, quantity)
             leads[quantity] = _lead(quantity, recording.commanded[quantity], recording.measured[quantity])
     _check_leads(leads)
-    causes = _contradicting_wheels(recording)
+    causes = _contradicting_wheels(recording, wheel_radius)
     causes |= {
         channel.name: cause for channel in recording.further if (cause := _against_main(recording, channel, findings))
     }
@@ -227,7 +233,7 @@ def _rate(series: Series) -> Series:
     return Series(*derivative(series.time, series.value, DIFFERENCE))
 
 
-def _contradicting_wheels(recording: Recording) -> dict[str, str]:
+def _contradicting_wheels(recording: Recording, wheel_radius: float) -> dict[str, str]:
     """Reasons why wheel channels contradict the vehicle's motion, by their names.
 
     The mean of a left and a right wheel of one axle follows the speed, and their difference the yaw rate.
@@ -247,12 +253,14 @@ def _contradicting_wheels(recording: Recording) -> dict[str, str]:
             continue
         of_left = np.interp(b.time, a.time, a.value)
         mean, difference = Series(b.time, 0.5 * (b.value + of_left)), Series(b.time, b.value - of_left)
-        if cause := _contradicting_pair(recording, left.name, right.name, mean, difference):
+        if cause := _contradicting_pair(recording, wheel_radius, left.name, right.name, mean, difference):
             causes |= {left.name: cause, right.name: cause}
     return causes
 
 
-def _contradicting_pair(recording: Recording, left: str, right: str, mean: Series, difference: Series) -> str:
+def _contradicting_pair(
+    recording: Recording, wheel_radius: float, left: str, right: str, mean: Series, difference: Series
+) -> str:
     """The reason why a left and a right wheel contradict the vehicle's motion; empty if they do not."""
     pair, drives = f"{left} and {right}", _relation_to_motion(recording, "v_x", mean)
     if drives is not None and drives.correlation < -TOGETHER:
@@ -273,6 +281,8 @@ def _contradicting_pair(recording: Recording, left: str, right: str, mean: Serie
             likely = [unit for unit, factor in _TURNS.items() if SMALLEST <= radius * factor <= LARGEST]
             question = f": are they in {' or '.join(likely)}? They must be in rad/s" if likely else ""
             return f"by {pair} the wheels' radius is {radius:.3g} m{question}"
+        if drives.correlation > TOGETHER and drives.is_factor(1.0) and wheel_radius < LARGE_RADIUS:
+            return f"{pair} are {drives.gain:.3g} times v_x: they are in m/s, and must be in rad/s"
     turns = _relation_to_motion(recording, "yaw_rate", difference)
     if turns is None or turns.correlation > -TOGETHER:
         return ""

@@ -127,6 +127,7 @@ class VehicleFit:
         calibrations: Terms that are not parameters of the vehicle, by name: ``v_x gain``, ``steering offset``,
             ``imu latency``, ``left wheel gain`` ...
         reached: The maximum of the recording for each limit without an estimate, by name as in ``numbers``.
+        unmeasured: Names of such limits that nothing measured: ``reached`` has the maximum of the commands, or nothing.
         channels: The measurements beside the model.
         findings: Sentences on the result, the worst first; then on the recordings and what was left out of them, with
             the number of each if there are several.
@@ -145,6 +146,7 @@ class VehicleFit:
     axes: tuple[Axis, ...]
     predictions: tuple[Prediction, ...] = ()
     command_hold: CommandHold = field(default_factory=CommandHold)
+    unmeasured: frozenset[str] = frozenset()
 
     def title(self, channel: Channel) -> str:
         """The name of a channel, with the number of its recording if there are several."""

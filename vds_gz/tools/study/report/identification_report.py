@@ -138,7 +138,11 @@ def fit_rows(fit: VehicleFit, written: Sequence[Override]) -> Iterator[tuple[str
         elif line is not None and not line.origin.startswith(NOT_MET):
             yield word.axis, word.label, word.written(line.value), line.origin
         elif word.name in fit.reached:
-            yield word.axis, word.label, "not met", f"reached {word.with_unit(fit.reached[word.name], 3)}"
+            reached = word.with_unit(fit.reached[word.name], 3)
+            commanded = word.name in fit.unmeasured
+            yield word.axis, word.label, "not met", f"{reached} was commanded" if commanded else f"reached {reached}"
+        elif word.name in fit.unmeasured:
+            yield word.axis, word.label, "not met", "not measured"
         elif word.stage in (*LIMITS, *TIMES):
             yield word.axis, word.label, "not determined", ""
     hold = fit.command_hold

@@ -161,9 +161,14 @@ class Setup:
 
     @property
     def stands(self) -> bool:
-        """Whether the vehicle was seen to stand at a command of zero, by its speed or that of its wheels."""
+        """Whether the vehicle was seen not to drive at a speed command of zero, by its speed or that of its wheels.
+
+        It may turn in place meanwhile, if its speed is measured.
+        """
         return any(
-            _is_standing(channel, _settled_at_zero(recording.commands, channel.series.time))
+            _is_standing(
+                channel, _settled_at_zero(recording.commands, channel.series.time, turning=channel.quantity == "v_x")
+            )
             for recording, channels in zip(self.recordings, self.channels, strict=True)
             for channel in channels
             if channel.quantity in ("v_x", "joint_velocity")
@@ -201,9 +206,9 @@ class Setup:
         return any(np.ptp(recording.commands.records[field]) > tolerance for recording in self.recordings)
 
 
-def _settled_at_zero(commands: Commands, time: Array) -> Flags:
-    """Whether no motion was commanded at each time, and for :data:`SETTLED` before it."""
-    fields = ("v_x", "v_y", "yaw_rate", "target_acceleration")
+def _settled_at_zero(commands: Commands, time: Array, *, turning: bool) -> Flags:
+    """Whether no motion, or one in place only, was commanded at each time, and for :data:`SETTLED` before it."""
+    fields = ("v_x", "v_y", "target_acceleration", *(() if turning else ("yaw_rate",)))
     moves = np.any([commands.records[field] != 0.0 for field in fields], axis=0)
     last = np.maximum.accumulate(np.where(moves, np.arange(len(moves)), -1))
     ends = np.where(last + 1 < len(moves), commands.time[np.minimum(last + 1, len(moves) - 1)], np.inf)
