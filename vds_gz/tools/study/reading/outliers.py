@@ -40,8 +40,7 @@ FEWEST_SAMPLES = 20
 
 #: A sensor drops out if it falls below the part LOW of its local level and returns to it within DIP [s], at least DIPS
 #: times and in the part DROPPED of the moving samples. Its readings are on two levels: those from LOW to HIGH are fewer
-#: than SELDOM times those below. Dips that are deeper than any vehicle brakes and speeds up again in their time need not
-#: be so many.
+#: than SELDOM times those below. Dips in which a vehicle would have to brake faster than any can need not be so many.
 LOW, HIGH, DIP, DIPS, DROPPED, SELDOM = 0.15, 0.6, 0.35, 20, 0.1, 0.5
 
 #: A sensor is coarse if more than this part of its readings are on a few levels, each as wide as this part of the
@@ -125,8 +124,7 @@ def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
     level = np.max(sliding_window_view(np.pad(speed, half), 2 * half + 1), axis=1)
     moves = level > 0.5 * float(np.percentile(speed, 95.0))
     low, below = moves & (speed <= LOW * level), moves & (speed < HIGH * level)
-    if np.sum(below & ~low) >= SELDOM * low.sum() or _is_coarse(series, moves & ~low):
-        return
+    two_levels = np.sum(below & ~low) < SELDOM * low.sum() and not _is_coarse(series, moves & ~low)
     mask, impossible, count = np.zeros(len(below), bool), np.zeros(len(below), bool), 0
     edges = np.flatnonzero(np.diff(below))[int(below[0]) :]  # the last sample before each dip, and its last one
     for before, last in zip(edges[::2], edges[1::2], strict=False):
@@ -138,8 +136,8 @@ def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
             count += 1
             depth = min(speed[before], speed[after]) - float(np.min(speed[dip]))
             impossible[dip] = depth > FASTEST[quantity] * max(duration, 2.0 * SHORTEST)
-    if count < DIPS or mask.sum() < DROPPED * moves.sum():
-        mask = impossible
+    if not two_levels or count < DIPS or mask.sum() < DROPPED * moves.sum():
+        mask = impossible & (quantity in ("v_x", "v_y"))  # a joint's speed may be coarse
     if mask.any():
         yield Outliers(mask, "are drop-outs: the sensor reads 0 for moments while the vehicle moves")
 
