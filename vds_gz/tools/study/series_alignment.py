@@ -18,15 +18,14 @@ from vds_gz.tools.study.signals import held as held_at
 #: Minimum number of samples of related series, and of common times at each shift: fewer agree by chance.
 FEWEST_SAMPLES = 20
 
-#: Series are compared on a grid of this step [s], as most robots send at most 50 samples per second, or a wider one in
-#: long recordings, so that there are no more points.
+#: Series are compared on a grid of this step [s], which is shorter than the delays that tell two motions apart, or a
+#: wider one in long recordings, so that there are no more points.
 STEP, POINTS = 0.02, 20_000
 
 #: A variance below this part of the mean square is rounding: the signal is constant.
 ROUNDING = 1e-12
 
-#: Time constants of responses to commands that are tried [s]: those of drives are 0.1 to 1 s, and a correlation
-#: changes little between them.
+#: Time constants of responses to commands that are tried [s]; a correlation changes little between them.
 CONSTANTS = 0.0, 0.1, 0.3, 1.0
 
 #: The most positive correlation is chosen if it is above this, unless the most negative one is stronger by this: a
@@ -36,7 +35,7 @@ POSITIVE, STRONGER = 0.3, 0.3
 #: Tolerances of the gain: that of a factor, which delays and lags change, and that of two measurements that agree.
 NEAR, AGREEING = 0.12, 0.2
 
-#: Series with a smaller correlation are not of one motion: two robots that drive in one room reach it by chance.
+#: Series with a smaller correlation are not of one motion: less than a tenth of the variance is common.
 NOT_TOGETHER = 0.3
 
 #: The part of the samples whose deviations are too small for a ratio: noise is a large part of them.

@@ -26,17 +26,17 @@ from vds_gz.tools.study.recording import (
 from vds_gz.tools.study.series_alignment import FEWEST_SAMPLES, NOT_TOGETHER, Relation, common_grid, relation
 from vds_gz.tools.study.signals import derivative, held
 
-#: Maximum lags of the search [s]: of a measurement behind its command, as of a heavy vehicle; of one topic before or
-#: behind another, as clocks of one robot differ less; and of a measurement that leads its command.
+#: Maximum lags of the search [s]: of a measurement behind its command, which is dead time and lag together; of one
+#: topic before or behind another, by their clocks and filters; and of a measurement that leads its command.
 AFTER_COMMAND, APART, LEAD = 2.0, 0.5, 1.0
 
-#: Series with a larger correlation are of one motion: only then does the gain between them show a unit.
+#: Series with a larger correlation are of one motion, four fifths of whose variance is common: their gain shows a unit.
 TOGETHER = 0.9
 
 #: A lead is clear if its correlation exceeds that of all lags of the other sign by this; a slow ramp has no peak.
 CLEARER = 0.02
 
-#: A measurement with a smaller correlation with its command has the opposite sign, also if it is noisy.
+#: A measurement with a smaller correlation with its command, half of the variance, has the opposite sign.
 AGAINST = -0.7
 
 #: Speeds of wheels that are equal to v_x are in m/s, unless the known radius is above this and may be 1 m.
@@ -45,7 +45,7 @@ LARGE_RADIUS = 0.6
 #: Maximum steering angle [rad]; minimum and maximum radius of a wheel [m].
 MAXIMUM_ANGLE, SMALLEST, LARGEST = math.pi, 0.015, 1.5
 
-#: Derivatives are differences over this time [s], in which even a slow robot moves further than its poses scatter.
+#: Derivatives are differences over this time [s], so that the scatter of poses counts little.
 DIFFERENCE = 0.4
 
 #: Wrong units, with the factors by which they make numbers too large.
