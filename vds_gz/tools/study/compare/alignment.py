@@ -147,11 +147,16 @@ def _on_grid(time: Array, commands: Array, step: float) -> Array:
 
 def _fine(times_a: Array, a: Array, times_b: Array, b: Array, reach: float) -> float:
     """Median delay from A's changes to B's [s], over the changes that correspond within a reach [s]."""
-    delays = []
-    for time, value in zip(times_a, a, strict=True):
-        begin, end = np.searchsorted(times_b, (time - reach, time + reach))
-        equal = (np.abs(b[begin:end] - value) <= ALIKE).all(axis=1)
-        if equal.any():
-            differences = times_b[begin:end][equal] - time
-            delays.append(float(differences[np.argmin(np.abs(differences))]))
+    nearest = [nearest_equal(time, value, times_b, b, reach, ALIKE) for time, value in zip(times_a, a, strict=True)]
+    delays = [times_b[k] - time for k, time in zip(nearest, times_a, strict=True) if k is not None]
     return float(np.median(delays)) if delays else 0.0
+
+
+def nearest_equal(time: float, value: Array, times: Array, values: Array, reach: float, tolerance: float) -> int | None:
+    """Index of the change nearest to a time, within a reach [s], to the same value within a tolerance; None without.
+
+    Changes have times (n,) [s], in their order, and new values (n, quantities).
+    """
+    begin, end = np.searchsorted(times, (time - reach, time + reach))
+    equal = begin + np.flatnonzero((np.abs(values[begin:end] - value) <= tolerance).all(axis=1))
+    return int(equal[np.argmin(np.abs(times[equal] - time))]) if len(equal) else None

@@ -13,13 +13,11 @@ import numpy as np
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.vehicle.catalogue import models
+from vds_gz.tools.study.compare.alignment import ALIKE, nearest_equal
 from vds_gz.tools.study.recording import ActuatorSeries, Recording
 
 #: Maximum lateness in the search [s].
 LONGEST = 2.0
-
-#: Values of references are equal if they differ by at most this part of their range. Messages have single precision.
-ALIKE = 1e-4
 
 #: Minimum number of changes that correspond, and their minimum part of all changes of the model's references.
 FEWEST, MOST_OF = 5, 0.5
@@ -96,15 +94,12 @@ def _changes(
         for at in [np.flatnonzero(np.abs(np.diff(actuator.reference)) > tolerance) + 1]
     )
     sent_times = commands[np.maximum(np.searchsorted(commands, model_times) - 1, 0)] + begin
-    half = 0.5 * float(np.median(np.diff(recorded.time)))
-    arrivals, action_times, next_index = [], [], 0
-    for time, value in zip(sent_times.tolist(), model_values.tolist(), strict=True):
-        begins, ends = np.searchsorted(times, (time - LONGEST, time + LONGEST))
-        begins = max(next_index, int(begins))
-        equal = begins + np.flatnonzero(np.abs(values[begins:ends] - value) <= tolerance)
-        if len(equal):
-            nearest = int(equal[np.argmin(np.abs(times[equal] - half - time))])
-            next_index = nearest + 1
+    acted = times - 0.5 * float(np.median(np.diff(recorded.time)))
+    arrivals, action_times, following = [], [], 0
+    for time, value in zip(sent_times, model_values, strict=True):
+        remaining = acted[following:], values[following:, np.newaxis]
+        if (k := nearest_equal(time, value, *remaining, LONGEST, tolerance)) is not None:
+            following += k + 1
             arrivals.append(time)
-            action_times.append(float(times[nearest]) - half)
+            action_times.append(acted[following - 1])
     return len(model_times), np.array(arrivals), np.array(action_times)

@@ -54,7 +54,7 @@ class Pause(NamedTuple):
     length: float
 
 
-class _Change(NamedTuple):
+class _SpeedChange(NamedTuple):
     """A stop or a start of a motion: its level, the delay [s] until the part of it that counts, and until half of it.
 
     The delay of a stop is NaN if the motion goes on.
@@ -106,7 +106,7 @@ class AxisMotion:
         """The commands in some time [s] before one."""
         return self._commanded[np.searchsorted(self._time, self._time[k] - before) : k]
 
-    def _fall(self, begin: float, end: float, sign: float) -> _Change | None:
+    def _fall(self, begin: float, end: float, sign: float) -> _SpeedChange | None:
         """How a motion ends after a time; None if it shows neither standstill nor motion."""
         first, start, stop = np.searchsorted(self._at, [begin - BEFORE, begin, end])
         if stop - start < SPIKE_WINDOW:
@@ -116,18 +116,18 @@ class AxisMotion:
         if level < self._least_level:
             return None
         if final > MOVING * level:
-            return _Change(level, np.nan, np.nan)
+            return _SpeedChange(level, np.nan, np.nan)
         above = int(np.flatnonzero(value > self._part * level)[-1])
         if final > STOPPED * level or time[above] < begin or above + 1 == len(value):
             return None
         part = (value[above] - self._part * level) / (value[above] - value[above + 1])
         delay = float(time[above] + part * (time[above + 1] - time[above])) - begin
-        return _Change(level, delay, delay)
+        return _SpeedChange(level, delay, delay)
 
-    def _usual_changes(self) -> tuple[list[_Change], list[_Change]]:
+    def _usual_changes(self) -> tuple[list[_SpeedChange], list[_SpeedChange]]:
         """The commanded stops, and the starts from standstill."""
-        stops: list[_Change] = []
-        starts: list[_Change] = []
+        stops: list[_SpeedChange] = []
+        starts: list[_SpeedChange] = []
         long = np.diff(self._time) > SHORTEST
         first = np.flatnonzero(self._starts_anew(long))
         for k, following in zip(first.tolist(), [*first[1:].tolist(), len(self._time)], strict=True):
@@ -152,7 +152,7 @@ class AxisMotion:
             anew[k + 1] = fall is not None and not np.isnan(fall.delay)
         return anew
 
-    def _rise(self, begin: float, end: float, sign: float) -> Iterator[_Change]:
+    def _rise(self, begin: float, end: float, sign: float) -> Iterator[_SpeedChange]:
         """A start from standstill."""
         first, stop = np.searchsorted(self._at, [begin, end])
         time, value = self._at[first:stop], sign * self._value[first:stop]
@@ -161,7 +161,7 @@ class AxisMotion:
         level = float(np.median(value[value >= STOPPED * np.max(value)]))
         if level > self._least_level and abs(value[0]) < STOPPED * level:
             begun, half = (float(time[int(np.argmax(value > part * level))]) - begin for part in (STOPPED, HALF))
-            yield _Change(level, begun, half)
+            yield _SpeedChange(level, begun, half)
 
     @cached_property
     def _lag(self) -> float:
