@@ -41,7 +41,9 @@ FEWEST_SAMPLES = 20
 #: A sensor drops out if it falls below the part LOW of its local level and returns to it within DIP [s], at least DIPS
 #: times and in the part DROPPED of the moving samples. Its readings are on two levels: those from LOW to HIGH are fewer
 #: than SELDOM times those below. Dips in which a vehicle would have to brake faster than any can need not be so many.
+#: They last for at most LONGEST_DIP samples.
 LOW, HIGH, DIP, DIPS, DROPPED, SELDOM = 0.15, 0.6, 0.35, 20, 0.1, 0.5
+LONGEST_DIP = 3
 
 #: A sensor is coarse if more than this part of its readings are on a few levels, each as wide as this part of the
 #: largest. Its zeros are true: at low speed most intervals have no or one count of an encoder.
@@ -125,21 +127,34 @@ def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
     moves = level > 0.5 * float(np.percentile(speed, 95.0))
     low, below = moves & (speed <= LOW * level), moves & (speed < HIGH * level)
     two_levels = np.sum(below & ~low) < SELDOM * low.sum() and not _is_coarse(series, moves & ~low)
-    mask, impossible, count = np.zeros(len(below), bool), np.zeros(len(below), bool), 0
+    mask, count = np.zeros(len(below), bool), 0
     edges = np.flatnonzero(np.diff(below))[int(below[0]) :]  # the last sample before each dip, and its last one
     for before, last in zip(edges[::2], edges[1::2], strict=False):
         after, dip = last + 1, slice(before + 1, last + 1)
         returns = series.value[before] * series.value[after] > 0.0
-        duration = series.time[after] - series.time[before]
-        if low[dip].any() and returns and duration <= DIP:
+        if low[dip].any() and returns and series.time[after] - series.time[before] <= DIP:
             mask[dip] = True
             count += 1
-            depth = min(speed[before], speed[after]) - float(np.min(speed[dip]))
-            impossible[dip] = depth > FASTEST[quantity] * max(duration, 2.0 * SHORTEST)
     if not two_levels or count < DIPS or mask.sum() < DROPPED * moves.sum():
-        mask = impossible & (quantity in ("v_x", "v_y"))  # a joint's speed may be coarse
+        mask = _impossible_dips(series, quantity)
     if mask.any():
         yield Outliers(mask, "are drop-outs: the sensor reads 0 for moments while the vehicle moves")
+
+
+def _impossible_dips(series: Series, quantity: str) -> Flags:
+    """Speeds of the vehicle that fall to zero and return faster than any vehicle brakes and speeds up."""
+    mask, speed = np.zeros(len(series.time), bool), np.abs(series.value)
+    if quantity in ("v_x", "v_y"):  # those of joints may be coarse
+        for last in range(1, 1 + LONGEST_DIP):
+            before, after = speed[: -last - 1], speed[last + 1 :]
+            inside = sliding_window_view(speed, last)[1 : 1 + len(before)].max(axis=1)
+            duration = np.maximum(series.time[last + 1 :] - series.time[: -last - 1], 2.0 * SHORTEST)
+            least = np.minimum(before, after)
+            returns = series.value[: -last - 1] * series.value[last + 1 :] > 0.0
+            deep = returns & (inside <= LOW * least) & (least - inside > 0.5 * FASTEST[quantity] * duration)
+            for k in np.flatnonzero(deep):
+                mask[k + 1 : k + 1 + last] = True
+    return mask
 
 
 def _is_coarse(series: Series, moves: Flags) -> bool:
