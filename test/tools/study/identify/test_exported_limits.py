@@ -222,6 +222,5 @@ def test_a_deceleration_is_seen_though_a_slow_body_first_reduces_the_command():
     drive = DriveParameters(dead_time=0.0, time_constant=0.0, max_velocity=0.3, max_deceleration=0.5)
     parameters = OmniParameters(drive_actuators=drive, max_linear_acceleration=0.8)
     values, note = lines_of("omni", parameters)["max_decel"]
-    slowest = (np.diff(driven("omni", parameters, "v_x", 10.0 * SPEED)) * 50.0).min()
-    assert values["v_x"] == pytest.approx(slowest, rel=0.05)
+    assert values["v_x"] == pytest.approx(-0.5, rel=0.05)
     assert "v_x" not in note
