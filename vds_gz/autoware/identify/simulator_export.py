@@ -17,7 +17,8 @@ PARAMETERS = {"time_delay": "dead_time", "time_constant": "time_constant", "lim"
 
 def autoware(fit: VehicleFit) -> Iterator[str]:
     """Lines of parameters of Autoware's simple_planning_simulator; none for vehicles that turn without a steering."""
-    steered = "steering" in actuations(fit.parameters) and steers(models()[fit.model], fit.parameters)
+    steerings = sum(actuator.steers for actuator in actuations(fit.parameters).values())
+    steered = steerings == 1 and steers(models()[fit.model], fit.parameters)
     if not steered and {"yaw_rate", "v_y"} & set(commanded_quantities(fit)):
         return
     yield "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
@@ -31,8 +32,7 @@ def autoware(fit: VehicleFit) -> Iterator[str]:
 def _static_responses(parameters: ParameterGroup) -> Iterator[str]:
     """Differences of actuators from their references in steady state."""
     for name, actuation in actuations(parameters).items():
-        group = actuation["gain"].partition(".")[0]
-        if group and getattr(parameters, group).map_references:
+        if actuation.group and getattr(parameters, actuation.group).map_references:
             yield f"static map of the {name}"
-        elif group and (gain := value_of(parameters, actuation["gain"])) != 1.0:
+        elif actuation["gain"] and (gain := value_of(parameters, actuation["gain"])) != 1.0:
             yield f"gain {gain:.4g} of the {name}"

@@ -37,8 +37,8 @@ class ActuatorStages:
     """The parameters of an actuator by stage, for identification.
 
     A parameter group whose actuators are not groups of :class:`DriveParameters` and :class:`SteeringParameters` returns
-    them from a method ``identified_actuators()``, by ``drive``, ``steering``, ``body`` or ``turn``. Several steerings
-    have the names of the model's actuators.
+    them from a method ``identified_actuators()``, by names that reports show. Several steerings have the names of the
+    model's actuators.
 
     Attributes:
         names: Dotted names of parameters by stage: ``dead_time``, ``time_constant``, ``gain``, ``offset``, ``rise``,
@@ -48,7 +48,9 @@ class ActuatorStages:
         shortest: Shorter time constants act as this one [s].
         nearest: Dead times are rounded to the nearest step, not up.
         follows: The commanded quantities that move it. Those of a steering include ``steering``. A limit of the body
-            follows one quantity.
+            follows one velocity.
+        each_wheel: It limits the speed of every wheel, as hub motors do. It is identified where it is asked for, or
+            the vehicle has such a limit.
         command: The field of commands that it follows; empty: the speed, or the steering angle.
         group: The group of :class:`DriveParameters` or :class:`SteeringParameters` with its parameters, in place of
             ``names`` and ``unlimited``.
@@ -59,6 +61,7 @@ class ActuatorStages:
     shortest: float = 0.0
     nearest: bool = False
     follows: tuple[str, ...] = ("v_x", "v_y", "yaw_rate")
+    each_wheel: bool = False
     command: str = ""
     group: str = ""
 
@@ -71,9 +74,26 @@ class ActuatorStages:
         """Whether its value is the angle of a steering."""
         return "steering" in self.follows
 
+    @property
+    def limited_velocity(self) -> str:
+        """The commanded velocity of the body that it limits; empty if it is no limit of the body."""
+        return self.follows[0] if len(self.follows) == 1 and not self.steers else ""
+
+    @property
+    def drives(self) -> bool:
+        """Whether it is a drive: its value is a speed that moves the vehicle."""
+        return not (self.steers or self.limited_velocity or self.each_wheel)
+
     def without(self, parameters: Collection[str]) -> ActuatorStages:
         """The same without some parameters."""
         return replace(self, names={stage: name for stage, name in self.names.items() if name not in parameters})
+
+
+#: A limit of wheels that no vehicle meets [m/s]. With 0 a model may leave out their speeds, and others keep them.
+NO_WHEEL_LIMIT = 1e6
+
+#: The limit of wheels with hub motors.
+HUB_MOTORS = ActuatorStages({"value": "max_wheel_velocity"}, {"value": NO_WHEEL_LIMIT}, each_wheel=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from vds_gz.core.parameters.actuator_parameters import (
+    HUB_MOTORS,
     ActuatorStages,
     BodyLimits,
     DriveParameters,
@@ -81,6 +82,10 @@ class BicycleParameters(ParameterGroup):
     drive_actuator: DriveParameters = group(DriveParameters)
     steering_actuator: SteeringParameters = group(SteeringParameters)
     trailers: TrailerParameters = group(TrailerParameters)
+
+    def identified_actuators(self) -> Mapping[str, ActuatorStages]:
+        """The wheels with hub motors, beside the drive and the steering."""
+        return {"wheels": HUB_MOTORS}
 
     def check_together(self) -> None:
         """Refuse a steering that reaches 90 degrees with a driven fixed axle, and two kinds of drive."""
@@ -203,10 +208,11 @@ class FourWheelSteeringParameters(ParameterGroup):
     trailers: TrailerParameters = group(TrailerParameters)
 
     def identified_actuators(self) -> Mapping[str, ActuatorStages]:
-        """The steerings of both axles."""
+        """The steerings of both axles, and the wheels with hub motors."""
         return {
             "steering_front": ActuatorStages(group="front_steering_actuator"),
             "steering_rear": ActuatorStages(group="rear_steering_actuator", command="rear_steering_angle"),
+            "wheels": HUB_MOTORS,
         }
 
     def check_together(self) -> None:

@@ -18,9 +18,10 @@ from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.schema import schema_line
 from vds_gz.tools.study.identify.estimation import fit_all
+from vds_gz.tools.study.identify.fit_findings import joined
 from vds_gz.tools.study.identify.identification import identify
 from vds_gz.tools.study.identify.labels import is_noiseless, named, recordings_needed
-from vds_gz.tools.study.identify.outcome import _continued, joined
+from vds_gz.tools.study.identify.outcome import _continued
 from vds_gz.tools.study.identify.problem.unknowns import set_up
 from vds_gz.tools.study.identify.results import OUTLIER_WEIGHT
 from vds_gz.tools.study.recording import Recording, Series

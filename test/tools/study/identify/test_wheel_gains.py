@@ -24,7 +24,7 @@ from vds_gz.tools.fleet.sampled import Readings
 from vds_gz.tools.study.compare.sources import simulate
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.identification import identify
-from vds_gz.tools.study.identify.problem.observed import SIDED, SidedParameters
+from vds_gz.tools.study.identify.problem.observed import SidedParameters, sided_model
 from vds_gz.tools.study.identify.results import VehicleFit
 from vds_gz.tools.study.identify.wheel_calibration import with_wheel_gains
 from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series
@@ -254,7 +254,7 @@ def test_each_wheel_moves_its_side_by_its_gain(left, right, v_x, yaw_rate):
     given_ = command_records(kind=[TWIST], v_x=[v_x], yaw_rate=[yaw_rate]), np.array([0]), read
     plain = sampled(DIFFERENTIAL, [vehicle], *given_)[:, 0]
     equal, other = sampled(
-        SIDED, [SidedParameters(vehicle, 1.0, 1.0), SidedParameters(vehicle, left, right)], *given_
+        sided_model(DIFFERENTIAL), [SidedParameters(vehicle, 1.0, 1.0), SidedParameters(vehicle, left, right)], *given_
     ).T
     assert equal.tobytes() == plain.tobytes(), "equal wheels change no bit"
     assert other[2:5].tobytes() == plain[2:5].tobytes(), "drives and wheels' joints know nothing of it"

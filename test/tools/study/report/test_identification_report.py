@@ -18,8 +18,8 @@ from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import nav2, overrides
+from vds_gz.tools.study.identify.fit_findings import prediction_findings
 from vds_gz.tools.study.identify.labels import named, prediction_words, recordings_needed
-from vds_gz.tools.study.identify.outcome import prediction_findings
 from vds_gz.tools.study.identify.problem.parameters import actuations, with_numbers
 from vds_gz.tools.study.identify.results import NAMES, Axis, Channel, Prediction, Reached, VehicleFit
 from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, UNDERSTEER

@@ -14,10 +14,11 @@ import numpy as np
 from vds_gz.core.parameters.vehicles import BicycleParameters
 from vds_gz.core.vehicle.bicycle import BICYCLE
 from vds_gz.tools.study.identify.estimation import fit_all
-from vds_gz.tools.study.identify.outcome import NOISY, vehicle_fit
+from vds_gz.tools.study.identify.fit_findings import NOISY
+from vds_gz.tools.study.identify.outcome import vehicle_fit
 from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of
 from vds_gz.tools.study.identify.problem.problem_setup import STEP_RATE, Setup
-from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
+from vds_gz.tools.study.identify.problem.vehicle_family import VehicleFamily
 from vds_gz.tools.study.identify.results import NamedEstimates
 from vds_gz.tools.study.identify.static_maps import map_references, with_map_terms
 from vds_gz.tools.study.identify.term_kind import Effect, neutral_point

@@ -13,8 +13,9 @@ from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.estimates import WIDTH
 from vds_gz.tools.study.identify.observed_limits import Reaches
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
-from vds_gz.tools.study.identify.problem.segment_model import Experiment, VehicleFamily
+from vds_gz.tools.study.identify.problem.segment_model import Experiment
 from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
+from vds_gz.tools.study.identify.problem.vehicle_family import VehicleFamily
 from vds_gz.tools.study.identify.term_kind import LEAST_LIMIT, Term
 from vds_gz.tools.study.recording import MeasuredChannel
 from vds_gz.tools.study.signals import without_spikes

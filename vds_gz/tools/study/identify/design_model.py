@@ -18,8 +18,9 @@ from vds_gz.programs.commandlog.command_log import CommandLog
 from vds_gz.tools.study.identify.estimates import WIDTH
 from vds_gz.tools.study.identify.problem.parameters import actuations, terms_of, value_of
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS
-from vds_gz.tools.study.identify.problem.segment_model import Experiment, Predicted, VehicleFamily, predictions_of
+from vds_gz.tools.study.identify.problem.segment_model import Experiment, Predicted, predictions_of
 from vds_gz.tools.study.identify.problem.segments import Segment
+from vds_gz.tools.study.identify.problem.vehicle_family import VehicleFamily
 from vds_gz.tools.study.identify.term_kind import LEAST_LIMIT, NO_LIMIT, Effect, Term
 from vds_gz.tools.study.identify.terms import COMMAND_GAIN, SENSOR_OFFSET
 from vds_gz.tools.study.recording import MeasuredChannel, Series

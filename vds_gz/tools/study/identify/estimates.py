@@ -19,6 +19,9 @@ WIDTH = 1.96
 #: A value is given if its interval extends at most this part of it to either side.
 USEFUL = 0.5
 
+#: A time is also given if its interval extends at most this far to either side [s].
+USEFUL_TIME = 0.05
+
 #: A parameter is well determined if its interval extends at most this part of it to either side; a time also if it
 #: extends at most this far [s].
 CERTAIN, CERTAIN_TIME = 0.25, 0.02

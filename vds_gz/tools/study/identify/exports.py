@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import NamedTuple
 
+from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.core.parameters.declaration import Override, ParameterGroup, describe
 from vds_gz.core.parameters.node import NEVER_OLD, NodeParameters
 from vds_gz.core.share import additions
@@ -34,9 +35,6 @@ MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering
 #: Quantities of a velocity smoother, in its order.
 SMOOTHED = ("v_x", "v_y", "yaw_rate")
 
-#: The limits of the whole body that each velocity has, by the names of actuators.
-BODY = {"v_x": "body", "v_y": "body", "yaw_rate": "turn"}
-
 #: A velocity whose observed maximum is below this part of a limit did not reach it; above this multiple, the identified
 #: vehicle does not reach what was observed.
 SHOWN, EXCEEDED = 0.9, 1.3
@@ -47,21 +45,14 @@ NOT_MET, STANDSTILL, BEST = "unlimited: not met", "as observed at standstill", "
 WIDEST = "no limit was met: the largest that there is"
 
 
-class Met(NamedTuple):
-    """Whether each of the maxima of :class:`~vds_gz.tools.study.identify.results.Reached` is a limit of the vehicle."""
-
-    rise: bool
-    fall: bool
-    value: bool
-
-
 def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[Override]:
     """The identified parameters with their intervals or other comments, and others that differ from the given ones."""
     group = f"model_params.{fit.model}"
     base: ParameterGroup = given.vehicle if given else models()[fit.model].parameters()
     actuators = actuations(base)
-    kept_limits = {actuation["value"] for actuation in actuators.values() if actuation.steers}
-    kept_limits |= {name for axis in ("body", "turn") if axis in actuators for name in actuators[axis].names.values()}
+    kept_limits = {actuator["value"] for actuator in actuators.values() if actuator.steers}
+    for actuator in actuators.values():
+        kept_limits |= {*actuator.names.values()} if actuator.limited_velocity else set()
     for name, number in fit.numbers.items():
         if name.endswith("]"):  # a point of a map, which is written as a whole
             continue
@@ -113,17 +104,17 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
     for name in ("value", "rise", "fall"):
         note = "; ".join(_notes(limits, name))
         for parameter, sign in STAGES[name].smoother:
-            values = (sign * getattr(limit.maxima, name) + 0.0 for limit in limits.values())
+            values = (sign * maxima[name].value + 0.0 for maxima in limits.values())
             yield f"{parameter}: [{', '.join(f'{value:.3f}' for value in values)}]{f'  # {note}' if note else ''}"
 
 
-def _notes(limits: Mapping[str, VelocityLimits], name: str) -> Iterator[str]:
+def _notes(limits: Mapping[str, Mapping[str, Maximum]], name: str) -> Iterator[str]:
     """Notes on maxima by name: which are no limits, and velocities that no recording reached, as in a turn in place."""
-    if unmet := [quantity for quantity, limit in limits.items() if not getattr(limit.met, name)]:
+    if unmet := [quantity for quantity, maxima in limits.items() if not maxima[name].met]:
         yield f"observed, no limit was met: {', '.join(unmet)}"
-    for quantity, limit in limits.items() if name == "value" else ():
-        most = limit.maxima.value
-        if limit.met.value and not SHOWN * most <= limit.observed <= EXCEEDED * most:
+    for quantity, maxima in limits.items() if name == "value" else ():
+        limit = maxima[name]
+        if limit.met and not SHOWN * limit.value <= limit.observed <= EXCEEDED * limit.value:
             shown = f"the recording reached {limit.observed:.3g}" if limit.observed else "not measured"
             yield f"{quantity} is calculated, {shown}"
 
@@ -147,9 +138,9 @@ def _from_its_own_commands(fit: VehicleFit) -> Iterator[str]:
 
 def commanded_quantities(fit: VehicleFit) -> tuple[str, ...]:
     """The quantities that were commanded, and those of the vehicle's actuators."""
-    of_actuators = {"drive": "v_x", "steering": "steering"}
-    actuators = actuations(fit.parameters)
-    quantities = [quantity for name, quantity in of_actuators.items() if name in actuators]
+    actuators = actuations(fit.parameters).values()
+    quantities = ["v_x"] if any(actuator.drives for actuator in actuators) else []
+    quantities += ["steering"] if sum(actuator.steers for actuator in actuators) == 1 else []
     return tuple(dict.fromkeys((*quantities, *(axis.quantity for axis in fit.axes))))
 
 
@@ -161,13 +152,13 @@ class Written(NamedTuple):
 
 
 def _written(fit: VehicleFit, quantity: str, stage: str) -> Written | None:
-    """A number of the actuator that a quantity follows, as :func:`_parameter`; None without such an actuator."""
-    actuators = actuations(fit.parameters)
-    actuator = actuators.get(_followed(fit, quantity))
-    return _parameter(fit, actuator[stage], stage) if actuator and actuator[stage] else None
+    """A number of the actuator that a quantity follows, or of the stage that replaces it, as :func:`_parameter`."""
+    actuator = _followed(fit, quantity)
+    numbers = (_parameter(fit, actuator[name], name) for name in (stage, STAGES[stage].fallback) if actuator[name])
+    return next(filter(None, numbers), None)
 
 
-def _followed(fit: VehicleFit, quantity: str) -> str:
+def _followed(fit: VehicleFit, quantity: str) -> ActuatorStages:
     return actuator_of(quantity, actuations(fit.parameters), steered=steers(models()[fit.model], fit.parameters))
 
 
@@ -189,49 +180,40 @@ def written_number(fit: VehicleFit, quantity: str, stage: str) -> str:
     return f"{number.value:.4f}" + ("" if number.known else "  # without an interval")
 
 
-class VelocityLimits(NamedTuple):
-    """Maxima of a velocity of the written vehicle, and which of them are limits; others are the maxima observed.
+class Maximum(NamedTuple):
+    """A maximum of a velocity or its rate: a limit that the written vehicle reaches, or else what was observed."""
 
-    ``observed`` is the velocity observed at most, 0 if it was not measured.
-    """
-
-    maxima: Reached
-    met: Met
-    observed: float
+    value: float
+    met: bool
+    observed: float  # 0 if it was not measured
 
 
-def velocity_limits(fit: VehicleFit) -> dict[str, VelocityLimits]:
-    """The maxima of the velocities in :data:`SMOOTHED` that the written vehicle reaches.
+def velocity_limits(fit: VehicleFit) -> dict[str, dict[str, Maximum]]:
+    """The maxima of the velocities in :data:`SMOOTHED`, by the names of limits.
 
     The yaw rate of a vehicle that steers has the lower one of its limit and of the maximum observed.
     """
     model, quantities = models()[fit.model], commanded_quantities(fit)
     steered = steers(model, fit.parameters)
-    limits: dict[str, VelocityLimits] = {}
+    limits: dict[str, dict[str, Maximum]] = {}
     for quantity in SMOOTHED:
         if quantity not in quantities and quantity != "yaw_rate":
-            limits[quantity] = VelocityLimits(Reached(0.0, 0.0, 0.0), Met(True, True, True), 0.0)
+            limits[quantity] = dict.fromkeys(Reached._fields, Maximum(0.0, True, 0.0))
             continue
         observed = _observed(fit, quantity)
+        lower_one = quantity == "yaw_rate" and steered
         if TWIST in model.accepts:
-            speed = limits["v_x"].maxima.value if quantity == "yaw_rate" and steered else 0.0
+            speed = limits["v_x"]["value"].value if lower_one else 0.0
             most = reachable(model, fit.parameters, quantity, observed.value, speed)
         elif quantity == "v_x":
-            most = Reached(*(_written_limit(fit, quantity, name) for name in Reached._fields))
+            written = (_written(fit, quantity, name) for name in Reached._fields)
+            most = Reached(*(number.value if number else math.inf for number in written))
         else:
             most = Reached(math.inf, math.inf, math.inf)
-        lower_one = quantity == "yaw_rate" and steered
-        pairs = list(zip(most, observed, strict=True))
-        rise = _has_limit(fit, quantity, "rise")  # a deceleration without a limit has that of the acceleration
-        limited = Met(rise, rise or _has_limit(fit, quantity, "fall"), _has_limit(fit, quantity, "value"))
-        met = Met(
-            *(
-                limit < top or (math.isfinite(limit) and has_limit and not lower_one)
-                for (limit, top), has_limit in zip(pairs, limited, strict=True)
-            )
-        )
-        maxima = Reached(*(limit if is_met else top for (limit, top), is_met in zip(pairs, met, strict=True)))
-        limits[quantity] = VelocityLimits(maxima, met, observed.value)
+        limits[quantity] = {}
+        for name, limit, top in zip(Reached._fields, most, observed, strict=True):
+            met = limit < top or (math.isfinite(limit) and _has_limit(fit, quantity, name) and not lower_one)
+            limits[quantity][name] = Maximum(limit if met else top, met, top)
     return limits
 
 
@@ -247,11 +229,20 @@ def _observed(fit: VehicleFit, quantity: str) -> Reached:
 
 def _has_limit(fit: VehicleFit, quantity: str, stage: str) -> bool:
     """Whether a limit of the file bounds a velocity or its acceleration; a lag alone, which bounds it too, is none."""
-    actuators = actuations(fit.parameters, wheels=True)
-    names = [_followed(fit, quantity), BODY[quantity], "wheels"]
-    names += ["drive"] if quantity == "v_y" else []  # it also moves a vehicle sideways whose steerings turn
-    acting = (actuators[name] for name in names if name in actuators)
-    return any(_parameter(fit, actuator[stage], stage) for actuator in acting if actuator[stage])
+    limited = ("v_x", "v_y") if quantity == "v_y" else (quantity,)  # a limit of the speed is one of both
+    acting = [_followed(fit, quantity)] + [
+        actuator
+        for actuator in actuations(fit.parameters, wheels=True).values()
+        if actuator.limited_velocity in limited
+        or actuator.each_wheel
+        or (actuator.drives and quantity == "v_y")  # the drive also moves a vehicle sideways whose steerings turn
+    ]
+    return any(
+        _parameter(fit, actuator[name], name)
+        for actuator in acting
+        for name in (stage, STAGES[stage].fallback)
+        if actuator[name]
+    )
 
 
 def is_limited(parameters: ParameterGroup, name: str) -> bool:
@@ -264,12 +255,6 @@ def is_limited(parameters: ParameterGroup, name: str) -> bool:
         for value in (actuator.unlimited.get(stage, 0.0), HAND_WHEEL if actuator.steers else 0.0)
     ]
     return 0.0 < (value := value_of(parameters, name)) < NO_LIMIT and value not in unlimited
-
-
-def _written_limit(fit: VehicleFit, quantity: str, stage: str) -> float:
-    """A limit of the parameter file, for a missing deceleration that of the acceleration; infinite without one."""
-    number = _written(fit, quantity, stage) or (_written(fit, quantity, "rise") if stage == "fall" else None)
-    return math.inf if number is None else number.value
 
 
 def exports() -> dict[str, Callable[[VehicleFit], Iterable[str]]]:

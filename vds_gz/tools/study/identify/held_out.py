@@ -16,8 +16,9 @@ from vds_gz.tools.study.identify.cross_validation import blocks_of
 from vds_gz.tools.study.identify.estimation import LARGEST_NOISE, Fit
 from vds_gz.tools.study.identify.observed_limits import attained_gain, reach_of
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
-from vds_gz.tools.study.identify.problem.segment_model import Experiment, VehicleFamily
+from vds_gz.tools.study.identify.problem.segment_model import Experiment
 from vds_gz.tools.study.identify.problem.segments import Segment, chosen, segments_of
+from vds_gz.tools.study.identify.problem.vehicle_family import VehicleFamily
 from vds_gz.tools.study.identify.residual_noise import first_noise
 from vds_gz.tools.study.identify.results import Channel, Prediction
 from vds_gz.tools.study.identify.selection import without_needless

@@ -15,16 +15,10 @@ from vds_gz.core.parameters.node import NodeParameters
 from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.tools.study.identify.estimation import Fit, fit_all, without_latencies
+from vds_gz.tools.study.identify.fit_findings import calibration_findings, far_from_priors, prediction_findings
 from vds_gz.tools.study.identify.held_out import file_error, predictions
-from vds_gz.tools.study.identify.outcome import (
-    axes_of,
-    calibration_findings,
-    far_latencies,
-    no_motion,
-    prediction_findings,
-    vehicle_fit,
-)
-from vds_gz.tools.study.identify.problem.command_hold import CommandHold, command_hold, with_known_commands
+from vds_gz.tools.study.identify.outcome import axes_of, no_motion, vehicle_fit
+from vds_gz.tools.study.identify.problem.command_hold import command_hold, with_known_commands
 from vds_gz.tools.study.identify.problem.hand_motion import without_hand_motion
 from vds_gz.tools.study.identify.problem.problem_setup import Setup, check_numbers
 from vds_gz.tools.study.identify.problem.unknowns import WHEEL_GAINS, set_up
@@ -33,6 +27,7 @@ from vds_gz.tools.study.identify.recording_faults import checked, turning_agains
 from vds_gz.tools.study.identify.results import VehicleFit
 from vds_gz.tools.study.identify.single_axes import STRUCTURED, SingleAxis, axis_words, single_axes, with_single_axes
 from vds_gz.tools.study.identify.supported_terms import StageCallback
+from vds_gz.tools.study.identify.terms import LATENCY
 from vds_gz.tools.study.identify.wheel_calibration import with_wheel_gains, without_wheel_gains
 from vds_gz.tools.study.reading.unequal_wheels import turns_while_straight
 from vds_gz.tools.study.reading.wheel_radius import wheels_disagree
@@ -92,7 +87,9 @@ def identify(
     if not setup.moves:
         nothing = no_motion(setup)
         return replace(nothing, findings=(*nothing.findings, *findings))
-    findings = (*_hold_findings(hold), *_findings(_with_unused(setup)))
+    findings = _findings(_with_unused(setup))
+    if hold.contradiction:
+        findings = (f"{hold.contradiction}; what it does without commands remains unknown", *findings)
     calibrated: VehicleFit | None = None
     if WHEEL_GAINS in fit:
         fit_of_wheels = fit_all(setup, advance)
@@ -130,7 +127,7 @@ def _without_doubtful_latencies(fit: Fit, result: VehicleFit, advance: StageCall
 
     The parameter file has no latencies. Their findings remain.
     """
-    unusual = tuple(far_latencies(fit))
+    unusual = tuple(far_from_priors(fit, LATENCY))
     if not unusual or all(channel.correlation < STRUCTURED for channel in result.channels):
         return fit, result
     advance("without latencies")
@@ -148,13 +145,14 @@ def _without_doubtful_latencies(fit: Fit, result: VehicleFit, advance: StageCall
 
 def _with_axes(fit: Fit, result: VehicleFit, axes: Sequence[SingleAxis]) -> VehicleFit:
     """The result with intervals that include the values of single axes, and findings on the better ones."""
+    vehicle = fit.setup.family.vehicle(fit.solution.point)
     wider = with_single_axes(fit.setup, axes, result.numbers | result.calibrations)
     numbers, calibrations = ({name: wider[name] for name in group} for group in (result.numbers, result.calibrations))
     return replace(
         result,
         numbers=numbers,
         calibrations=calibrations,
-        axes=tuple(axes_of(fit, numbers, calibrations, result.channels)),
+        axes=tuple(axes_of(fit.setup, vehicle, numbers, calibrations, result.channels)),
         findings=(*(axis_words(axis) for axis in axes if axis.better), *result.findings),
     )
 
@@ -217,12 +215,6 @@ def _check_turning(recording: Recording, vehicle: NodeParameters) -> None:
             f"{turns}. Is the yaw rate or the steering angle mirrored (both are positive to the left), has the speed "
             f"no sign{rear}?"
         )
-
-
-def _hold_findings(hold: CommandHold) -> Iterator[str]:
-    """A finding on pauses that contradict each other."""
-    if hold.contradiction:
-        yield f"{hold.contradiction}; what it does without commands remains unknown"
 
 
 def _with_unused(setup: Setup) -> list[Recording]:

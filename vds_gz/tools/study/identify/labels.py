@@ -66,11 +66,8 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
     """Labels for parameters of a vehicle model, and for calibrations."""
     parameters = models()[model].parameters()
     units = {parameter.name: parameter.unit.translate(_SQUARED) for parameter in describe(parameters)}
-    places = {
-        name: (axis, stage)
-        for axis, actuation in actuations(parameters).items()
-        for stage, name in actuation.names.items()
-    }
+    actuators = actuations(parameters)
+    places = {name: (axis, stage) for axis, actuator in actuators.items() for stage, name in actuator.names.items()}
     groups = {name.partition(".")[0]: (axis, "") for name, (axis, _) in places.items() if "." in name}
     words = []
     for name in numbers:
@@ -79,7 +76,9 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
             continue
         axis, stage = places.get(name) or groups.get(name.partition(".")[0], (VEHICLE, ""))
         short = name if axis == VEHICLE else name.rpartition(".")[2]
-        label = STAGES[stage].label_of(axis) if stage else short.replace(".", " ").replace("_", " ")
+        label = (
+            STAGES[stage].label_of(angle=actuators[axis].steers) if stage else short.replace(".", " ").replace("_", " ")
+        )
         words.append(ParameterLabel(name, axis, label, units.get(name, ""), stage))
     return [*words, *(ParameterLabel(name, CALIBRATION, name, _calibration_unit(name)) for name in calibrations)]
 

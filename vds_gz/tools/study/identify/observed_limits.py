@@ -116,8 +116,8 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
             continue
         # The quantities that add up to the actuator's value, with their factors.
         of_wheels = {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm} if arm else {"v_x": 1.0}
-        alone = actuation.steers or len(actuation.follows) == 1
-        needs = {"steering" if actuation.steers else actuation.follows[0]: 1.0} if alone else of_wheels
+        alone = "steering" if actuation.steers else actuation.limited_velocity
+        needs = {alone: 1.0} if alone else of_wheels
         command = "steering" if actuation.steers else "v_x"
         top = _commanded(setup, command)
         for stage, parameter in actuation.names.items():
@@ -136,8 +136,11 @@ def _steering_reaches(setup: Setup, name: str) -> Iterator[tuple[str, Reach]]:
     A hinge turns further than the middle wheel of its axle, or less, so it gives no lower bound.
     """
     model, parameters = setup.family.model, setup.family.parameters
+    alone = len(setup.steering_references) == 1
     own = {
-        joint.name for joint in model.joints(parameters) if joint.numbers and joint.numbers[0].endswith(f"{name}.angle")
+        joint.name
+        for joint in model.joints(parameters)
+        if joint.numbers and joint.kind == "steering" and (alone or joint.numbers[0].endswith(f"{name}.angle"))
     }
     hinges = [channel.series for channel in setup.all_channels if channel.hinge and channel.joint in own]
     rates = [limit_levels(hinge.time, hinge.value, angle=True).rise for hinge in hinges]

@@ -1,28 +1,25 @@
-"""The result of a fit: parameters with intervals, channels beside the model, axes, and findings."""
+"""The result of a fit: parameters with intervals, channels beside the model, and axes."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.actuator_parameters import ActuatorStages, StaticMapParameters
 from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.core.parameters.yaml_reader import ends
 from vds_gz.core.vehicle.command import TWIST
-from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH, Estimate
+from vds_gz.tools.study.identify.estimates import USEFUL, USEFUL_TIME, WIDTH, Estimate
 from vds_gz.tools.study.identify.estimation import Fit
-from vds_gz.tools.study.identify.labels import named
+from vds_gz.tools.study.identify.fit_findings import findings_of
 from vds_gz.tools.study.identify.observed_limits import reached
 from vds_gz.tools.study.identify.problem.observed import geometry_of, steers
-from vds_gz.tools.study.identify.problem.parameters import actuator_of, value_of, with_numbers
+from vds_gz.tools.study.identify.problem.parameters import actuator_of, drive_of, value_of, with_numbers
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup, requested_by
 from vds_gz.tools.study.identify.problem.segment_model import Experiment
-from vds_gz.tools.study.identify.problem.unknowns import WHEELS
 from vds_gz.tools.study.identify.results import (
     LIMITS,
     NAMES,
@@ -30,19 +27,15 @@ from vds_gz.tools.study.identify.results import (
     Axis,
     Channel,
     NamedEstimates,
-    Prediction,
     VehicleFit,
 )
 from vds_gz.tools.study.identify.robust import ROBUST
 from vds_gz.tools.study.identify.single_level import equivalents
-from vds_gz.tools.study.identify.term_kind import Term, TermKind
-from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, LATENCY, MAP, STAGES
+from vds_gz.tools.study.identify.term_kind import Term
+from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, MAP, STAGES
 from vds_gz.tools.study.identify.trials import costs_of
 from vds_gz.tools.study.recording import QUANTITIES
 from vds_gz.tools.study.signals import in_force, noise
-
-#: A time is also given if its interval extends at most this far to either side [s].
-USEFUL_TIME = 0.05
 
 #: An identified map is continued to this multiple of its last reference, by the smallest of the mean slopes from these
 #: parts of this reference to it.
@@ -51,22 +44,12 @@ CONTINUED, RISES = 2.0, (0.5, 0.9)
 #: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0
 
-#: Residuals are more than noise if they exceed this multiple of the noise plus this part of the range of the
-#: quantity. A smaller difference between two predictions is none.
-NOISY, NEGLIGIBLE = 1.5, 0.01
-
 #: A time, or a map's continuation, is consistent with the data if it raises the squares by less than this, the 95 %
 #: quantile of chi-square.
 HARMLESS = 3.84
 
-#: A value is far from its prior beyond this many standard deviations.
-FAR = 4.0
-
 #: At lower speeds a yaw rate does not determine a steering angle [m/s].
 SLOW = 0.05
-
-#: A simpler explanation is worth a finding if its error is less than this part of that of the fit.
-WORSE = 0.97
 
 
 def vehicle_fit(fit: Fit) -> VehicleFit:
@@ -88,17 +71,10 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
         calibrations,
         {name: reach.most for name, reach in reaches.items() if not math.isnan(reach.most)},
         channels,
-        (*(group.finding for group in equivalent), *_findings(fit, channels, known)),
-        tuple(axes_of(fit, numbers, calibrations, channels)),
+        (*(group.finding for group in equivalent), *findings_of(fit, channels, known)),
+        tuple(axes_of(setup, setup.family.vehicle(fit.solution.point), numbers, calibrations, channels)),
         unmeasured=frozenset(name for name, reach in reaches.items() if not reach.measured),
     )
-
-
-def axes_of(
-    fit: Fit, numbers: NamedEstimates, calibrations: NamedEstimates, channels: Sequence[Channel]
-) -> Iterator[Axis]:
-    """The numbers by commanded quantity, with the first channel that measures it."""
-    return _axes(fit.setup, fit.setup.family.vehicle(fit.solution.point), numbers, calibrations, channels)
 
 
 def no_motion(setup: Setup) -> VehicleFit:
@@ -115,7 +91,7 @@ def no_motion(setup: Setup) -> VehicleFit:
     numbers = dict.fromkeys(term.name for term in terms if term.is_parameter)
     calibrations = dict.fromkeys(term.name for term in terms if not term.is_parameter)
     findings = ("nothing moved by more than noise, or no command changed: no number is determined",)
-    axes = tuple(_axes(setup, parameters, numbers, calibrations, channels))
+    axes = tuple(axes_of(setup, parameters, numbers, calibrations, channels))
     return VehicleFit(setup.family.model.name, parameters, numbers, calibrations, {}, tuple(channels), findings, axes)
 
 
@@ -294,14 +270,14 @@ def _commanded(setup: Setup, recording: int, quantity: str, time: Array, paramet
     return np.where(last >= 0, angles[last], 0.0)[at]
 
 
-def _axes(
+def axes_of(
     setup: Setup,
     vehicle: ParameterGroup,
     numbers: NamedEstimates,
     calibrations: NamedEstimates,
     channels: Sequence[Channel],
 ) -> Iterator[Axis]:
-    """The numbers of each commanded quantity."""
+    """The numbers of each commanded quantity, with the first channel that measures it."""
     main = {channel.quantity: channel for channel in reversed(channels)}
     for quantity in QUANTITIES:
         channel = main.get(quantity)
@@ -331,9 +307,8 @@ def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: N
     A yaw rate of a steered vehicle has no limits; that of a vehicle that turns by its wheels has those of the wheels.
     """
 
-    def numbers_of(actuator: str) -> NamedEstimates:
-        actuation = setup.actuators.get(actuator, ActuatorStages())
-        return {stage: numbers.get(name) for stage, name in actuation.names.items() if STAGES[stage].of_axis}
+    def numbers_of(actuator: ActuatorStages) -> NamedEstimates:
+        return {stage: numbers.get(name) for stage, name in actuator.names.items() if STAGES[stage].of_axis}
 
     followed = actuator_of(quantity, setup.actuators, steered=steers(setup.family.model, vehicle))
     effective = getattr(vehicle, EFFECTIVE_TRACK.name, 0.0)
@@ -347,130 +322,14 @@ def _numbers_of(setup: Setup, vehicle: ParameterGroup, quantity: str, numbers: N
             limit = estimated.get(name)
             estimated[name] = limit.times(1.0 / arm) if limit and arm else None
         estimated["offset"] = None
-    limits = numbers_of({"v_x": "body", "yaw_rate": "turn"}.get(quantity, ""))
-    gain_name = setup.actuators.get("drive", ActuatorStages())["gain"]
+    gain_name = drive_of(setup.actuators)["gain"]
     gain = value_of(vehicle, gain_name) if gain_name else 1.0
-    for number, limit in (limits | {"fall": limits.get("rise")}).items():
-        present = estimated.get(number)
-        if limit is not None:
-            reached_limit = limit.times(gain * (turning if quantity == "yaw_rate" else 1.0))
-            if present is None or reached_limit.value < present.value:
-                estimated[number] = reached_limit
+    for actuator in setup.actuators.values():
+        limits = numbers_of(actuator) if actuator.limited_velocity == quantity else {}
+        for number, limit in (limits | {"fall": limits.get("rise")}).items():
+            present = estimated.get(number)
+            if limit is not None:
+                reached_limit = limit.times(gain * (turning if quantity == "yaw_rate" else 1.0))
+                if present is None or reached_limit.value < present.value:
+                    estimated[number] = reached_limit
     return estimated
-
-
-def _largest_ranges(channels: Sequence[Channel]) -> dict[str, float]:
-    """The largest range of each quantity in all channels; that of the lateral speed is at least that of the speed."""
-    ranges = dict.fromkeys(QUANTITIES, 0.0)
-    for channel in channels:
-        spread = float(np.ptp(np.percentile(channel.measured, (1.0, 99.0))))
-        ranges[channel.quantity] = max(ranges.get(channel.quantity, 0.0), spread)
-    return ranges | {"v_y": max(ranges["v_x"], ranges["v_y"])}
-
-
-def prediction_findings(predictions: Sequence[Prediction], channels: Sequence[Channel]) -> Iterator[str]:
-    """Sentences on predictions of the part held out."""
-    ranges = _largest_ranges(channels)
-    for score in predictions:
-        best = min(score.command, score.lag)
-        if best < min(WORSE * score.rms, score.rms - NEGLIGIBLE * ranges[score.quantity]):
-            plain = score.command <= score.lag
-            simpler = "the unchanged command predicts" if plain else "dead times and lags alone predict"
-            yield (
-                f"{score.quantity}: {simpler} the part held out better ({best:.3g} against {score.rms:.3g}); the "
-                "vehicle changed, the recording is too short, or the model does not fit"
-            )
-    if predictions and all(WORSE * score.rms <= score.command <= score.rms / WORSE for score in predictions):
-        yield "the unchanged command predicts the part held out as well; too little changes there to judge the vehicle"
-
-
-def _findings(fit: Fit, channels: Sequence[Channel], numbers: NamedEstimates) -> Iterator[str]:
-    """Sentences on the result, the worst first."""
-    yield from _far_from_priors(fit)
-    yield from _confounded(fit)
-    terms = fit.setup.family.terms
-    for pair, (low, high) in fit.intervals.sums.items():
-        both, delays = 0.5 * (low + high), [terms[k].name for k in pair]
-        if not any(map(numbers.get, delays)) and high - both <= max(USEFUL * both, USEFUL_TIME):
-            known = f"{both:.4g} s together ({ends(max(low, 0.0), high)})"
-            yield f"{' and '.join(delays)}: {known}; the recording does not show the share of each"
-    yield from fit.setup.findings
-    yield from fit.setup.variant
-    confounded = set[int]().union(*fit.intervals.confounded)
-    for k in np.flatnonzero(fit.solution.free):
-        term = terms[k]
-        if term.kind.roughly and numbers[term.name] is None and k not in confounded:
-            [word] = named(fit.setup.family.model.name, [term.name])
-            about = term.kind.roughly.format(word.with_unit(term.parameter(float(fit.solution.point[k])), 2))
-            yield f"{term.name}: {about}, but the recording determines it only roughly"
-    worst: dict[str, Channel] = {}
-    ranges = _largest_ranges(channels)
-    for channel in channels:
-        if is_unexplained(channel, ranges):
-            worst[channel.name] = max(worst.get(channel.name, channel), channel, key=attrgetter("residual"))
-    if worst:
-        residuals = ", ".join(f"{channel.residual:.2g} {channel.unit}" for channel in worst.values())
-        yield (
-            f"{', '.join(worst)}: the model leaves {residuals}, which is more than noise; the model structure does not "
-            "fit, or there was a disturbance"
-        )
-
-
-def calibration_findings(fit: Fit, result: VehicleFit) -> Iterator[str]:
-    """Sentences on a fit of the gains of wheels."""
-    yield from (f"with gains of wheels: {finding}" for finding in _confounded(fit))
-    yield from fit.setup.findings
-    yield from _diameters(fit, result.calibrations)
-
-
-def _confounded(fit: Fit) -> Iterator[str]:
-    """Terms that the recordings do not distinguish."""
-    terms = fit.setup.family.terms
-    for group in joined(fit.intervals.confounded):
-        names = " and ".join(terms[k].name for k in sorted(group))
-        many, alone = "are not distinguishable in this recording", "may change a little without an effect on the fit"
-        yield f"{names} {many if len(group) > 1 else alone}; no interval is given"
-
-
-def _far_from_priors(fit: Fit, only: TermKind | None = None) -> Iterator[str]:
-    """Values of terms, or of those of one kind, that are many standard deviations away from their priors."""
-    problem = fit.problem
-    for k in np.flatnonzero(fit.solution.free & np.isfinite(problem.sigma)):
-        term, away = problem.terms[k], abs(fit.solution.point[k] - problem.mean[k]) / problem.sigma[k]
-        if away > FAR and term.kind.far and only in (None, term.kind):
-            value, mean = (term.value(float(x)) for x in (fit.solution.point[k], problem.mean[k]))
-            yield (
-                f"{term.name}: {value:.3g} is {away:.1f} standard deviations from the expected {mean:.3g}; "
-                f"{term.kind.far}"
-            )
-
-
-def far_latencies(fit: Fit) -> Iterator[str]:
-    """Findings on latencies of sensors that are longer than expected."""
-    return _far_from_priors(fit, LATENCY)
-
-
-def is_unexplained(channel: Channel, ranges: Mapping[str, float]) -> bool:
-    """Whether the model leaves more of a channel than noise and a negligible part of the range of its quantity."""
-    return channel.residual > NOISY * channel.noise + NEGLIGIBLE * ranges[channel.quantity]
-
-
-def joined(groups: Sequence[Sequence[int]]) -> list[set[int]]:
-    """The groups of terms; those of several terms that have a term in common are joined."""
-    joined: list[set[int]] = []
-    for group in groups:
-        touching = [known for known in joined if len(group) > 1 and len(known) > 1 and known & set(group)]
-        joined = [known for known in joined if known not in touching] + [set(group).union(*touching)]
-    return joined
-
-
-def _diameters(fit: Fit, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:
-    """Diameters of wheels by their gains, if a vehicle was given and its gains do not include those of commands."""
-    if not (fit.setup.given and fit.setup.wheels_measured):
-        return
-    for name in WHEELS.values():
-        if (gain := calibrations.get(name)) is not None:
-            configured = value_of(fit.setup.family.parameters, "tire_diameter")
-            value, low, high = (configured * factor for factor in (gain.value, gain.low, gain.high))
-            side = name.removesuffix(" gain")
-            yield f"{side}: diameter {value:.5g} m ({ends(low, high)}), its gain times the given {configured:g} m"

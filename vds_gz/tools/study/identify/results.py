@@ -60,7 +60,7 @@ class Axis:
 
     def label(self, name: str) -> str:
         """The label of one of its numbers."""
-        return STAGES[name].label_of(self.quantity)
+        return STAGES[name].label_of(angle=self.quantity == "steering")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.actuator import ActuatorFit, fit_actuator
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.outcome import is_useful
-from vds_gz.tools.study.identify.problem.parameters import value_of
+from vds_gz.tools.study.identify.problem.parameters import drive_of, value_of
 from vds_gz.tools.study.identify.problem.problem_setup import Setup
 from vds_gz.tools.study.identify.results import Channel, NamedEstimates
 from vds_gz.tools.study.identify.supported_terms import StageCallback
 from vds_gz.tools.study.identify.term_kind import Effect
 from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, STAGES
 
-#: Limits of the whole body, by the velocity that they limit.
-BODY = {"v_x": "body", "yaw_rate": "turn"}
+#: The velocities that may be single actuators.
+VELOCITIES = "v_x", "yaw_rate"
 
 #: A vehicle's residuals are structured if successive ones have a larger correlation.
 STRUCTURED = 0.15
@@ -55,11 +56,12 @@ class SingleAxis:
 
 def single_axes(setup: Setup, channels: Sequence[Channel], advance: StageCallback) -> list[SingleAxis]:
     """The velocities as single actuators, if these explain one of them better than the vehicle does."""
-    if "turn" not in setup.actuators or "steering" in setup.actuators or setup.kind != TWIST:
+    steered = any(actuator.steers for actuator in setup.actuators.values())
+    if steered or setup.kind != TWIST or not all(_limits_of(setup, quantity) for quantity in VELOCITIES):
         return []
     driven = {
         quantity: measured
-        for quantity in BODY
+        for quantity in VELOCITIES
         if setup.varies(quantity) and (measured := _driven_channels(setup, channels, quantity))
     }
     structured = [
@@ -114,7 +116,7 @@ def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: NamedE
     }
     for quantity, delay in delays.items():
         latency = sum(value for value, quantities in late.values() if quantity in quantities)
-        include(setup.actuators["drive"]["dead_time"], delay.low - latency, delay.high - latency)
+        include(drive_of(setup.actuators)["dead_time"], delay.low - latency, delay.high - latency)
     for name, (_, quantities) in late.items():
         for after, before in product(delays.keys() & quantities, delays.keys() - quantities):
             include(name, delays[after].low - delays[before].high, delays[after].high - delays[before].low)
@@ -122,9 +124,9 @@ def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: NamedE
         for parameter, name in _shared(setup, quantity, terms).items():
             if (known := numbers.get(parameter)) is not None:
                 include(name, known.low, known.high)
-    if len(alone) == len(BODY) and "track" not in terms:
+    if len(alone) == len(VELOCITIES) and "track" not in terms:
         track = value_of(setup.family.parameters, "track")
-        v_x, turn = (alone[quantity]["gain"] or Estimate(1.0, 1.0, 1.0) for quantity in BODY)
+        v_x, turn = (alone[quantity]["gain"] or Estimate(1.0, 1.0, 1.0) for quantity in VELOCITIES)
         include(EFFECTIVE_TRACK.name, track * v_x.low / turn.high, track * v_x.high / turn.low)
     return {
         name: number if number is None or number is estimates[name] or is_useful(terms[name], number) else None
@@ -134,17 +136,22 @@ def with_single_axes(setup: Setup, axes: Sequence[SingleAxis], estimates: NamedE
 
 def _shared(setup: Setup, quantity: str, terms: Mapping[str, object]) -> dict[str, str]:
     """Terms of the vehicle that have a counterpart in a single axis, by the names of its numbers."""
-    drive, limits = setup.actuators["drive"], setup.actuators[BODY[quantity]]
+    drive, [limits, *_] = drive_of(setup.actuators), _limits_of(setup, quantity)
     shared = {"time_constant": drive["time_constant"], "rise": limits["rise"], "value": limits["value"]}
     if quantity == "v_x" or EFFECTIVE_TRACK.name not in terms:
         shared["gain"] = drive["gain"]
     return {number: name for number, name in shared.items() if name in terms}
 
 
+def _limits_of(setup: Setup, velocity: str) -> list[ActuatorStages]:
+    """The limits of the body that act on a velocity."""
+    return [actuator for actuator in setup.actuators.values() if actuator.limited_velocity == velocity]
+
+
 def axis_words(axis: SingleAxis) -> str:
     """A finding on a velocity that an actuator alone explains better."""
     known = [
-        f"{STAGES[name].label_of(axis.quantity)} {number.value:.3g} {STAGES[name].unit(axis.unit).replace('²', '^2')}"
+        f"{STAGES[name].label_of(angle=False)} {number.value:.3g} {STAGES[name].unit(axis.unit).replace('²', '^2')}"
         for name in ("dead_time", "time_constant", "rise")
         if (number := axis.fit.numbers.get(name)) is not None
     ]

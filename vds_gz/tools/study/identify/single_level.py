@@ -12,16 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.core.arrays import Array
+from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.core.parameters.yaml_reader import ends
 from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, NEAR_ZERO, Setup
 from vds_gz.tools.study.identify.results import NamedEstimates
+from vds_gz.tools.study.recording import UNITS
 
 #: Commands have one level if the 5th percentile of their magnitudes other than 0 is above this part of the 95th.
 ONE_LEVEL = 0.8
-
-#: Commanded quantities and units of the actuators whose gain or limit may be the other.
-FOLLOWED = {"drive": ("v_x", "m/s"), "body": ("v_x", "m/s"), "turn": ("yaw_rate", "rad/s")}
 
 
 class Equivalent(NamedTuple):
@@ -35,8 +34,9 @@ def equivalents(fit: Fit, numbers: NamedEstimates) -> Iterator[Equivalent]:
     """The gain and the limit of each actuator that only one level was commanded of."""
     setup = fit.setup
     for name, actuation in setup.actuators.items():
-        quantity, unit = ("steering", "rad") if actuation.steers else FOLLOWED.get(name, ("", ""))
-        level = only_level(_commanded(setup, name, quantity)) if quantity else 0.0
+        quantity = "steering" if actuation.steers else actuation.limited_velocity or "v_x"
+        unit = UNITS[quantity]
+        level = 0.0 if actuation.each_wheel else only_level(_commanded(setup, actuation, quantity))
         gain, limit = (numbers.get(actuation[stage]) for stage in ("gain", "value"))
         responses = [number for number in (gain and gain.times(level), limit) if number]
         if not level or not responses:
@@ -60,11 +60,11 @@ def only_level(magnitudes: Array) -> float:
     return float(np.median(magnitudes)) if low > ONE_LEVEL * high else 0.0
 
 
-def _commanded(setup: Setup, actuator: str, quantity: str) -> Array:
+def _commanded(setup: Setup, actuator: ActuatorStages, quantity: str) -> Array:
     """Magnitudes of the commands of an actuator; a drive that turns the vehicle follows the yaw rate too."""
     records = np.concatenate([recording.commands.records for recording in setup.recordings])
     if quantity == "v_x":
-        arm = setup.family.model.geometry(setup.family.parameters).yaw_arm if actuator == "drive" else 0.0
+        arm = setup.family.model.geometry(setup.family.parameters).yaw_arm if actuator.drives else 0.0
         return np.asarray(np.hypot(records["v_x"], records["v_y"]) + arm * np.abs(records["yaw_rate"]))
     if FIELDS[quantity] in setup.kind.references:
         return np.asarray(np.abs(records[FIELDS[quantity]]))

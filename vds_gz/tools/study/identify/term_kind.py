@@ -148,9 +148,9 @@ class TermKind:
         numbers = {"lowest": self.lowest, "highest": self.highest, "scale": self.scale, "neutral": self.neutral}
         return Term(name, self, **{**numbers, "rounding": self.rounding, **changes})
 
-    def label_of(self, axis: str) -> str:
-        """The label of the stage of an actuator or of a commanded quantity."""
-        return (self.angle_label if axis.startswith("steering") else "") or self.label or self.name.replace("_", " ")
+    def label_of(self, *, angle: bool) -> str:
+        """The label of the stage of an actuator or of a commanded quantity; ``angle``: of a steering."""
+        return (self.angle_label if angle else "") or self.label or self.name.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.core.parameters.vehicles import DifferentialParameters
-from vds_gz.core.vehicle.command import FOUR_WHEEL, Command, SteadyMotion
+from vds_gz.core.vehicle.command import Command, SteadyMotion
 from vds_gz.core.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState
 from vds_gz.core.vehicle.differential import actuate as drive
 from vds_gz.core.vehicle.vehicle_model import AnyModel, extended
@@ -174,8 +174,9 @@ def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: 
         case "v_y":
             return Observed(("v_y", "yaw_rate"), _lateral)
         case "steering":
-            one_axle = steers(model, parameters) and FOUR_WHEEL not in model.accepts
-            return Observed(("steering.angle",), _first) if one_axle else None
+            one_axle = steers(model, parameters) and not _steers_rear_axle(model)
+            number = _steering_angle(model, parameters) if one_axle else ""
+            return Observed((number,), _first) if number else None
         case "joint_velocity" | "joint_position":
             return _joint(model, parameters, joint, speed=quantity == "joint_velocity")
         case "mean_joint_velocity":
@@ -189,6 +190,19 @@ def steers(model: AnyModel, parameters: ParameterGroup) -> bool:
     """Whether the angles of a vehicle's steerings turn it, and not the speeds of its wheels."""
     steerings = any(actuator.kind == "steering" for actuator in model.actuators_of(parameters))
     return steerings and not model.geometry(parameters).yaw_arm
+
+
+def _steers_rear_axle(model: AnyModel) -> bool:
+    """Whether some command has an angle of its own for the rear axle."""
+    return any("rear_steering_angle" in kind.references for kind in model.accepts)
+
+
+def _steering_angle(model: AnyModel, parameters: ParameterGroup) -> str:
+    """The state's number with the angle of the middle steered wheel; empty if the model does not say it."""
+    if hasattr(model.at_rest(model.coefficients(parameters, ANY_STEP)), "steering"):
+        return "steering.angle"
+    hinges = [joint.numbers[0] for joint in model.joints(parameters) if joint.kind == "steering" and joint.numbers]
+    return hinges[0] if len(hinges) == 1 else ""
 
 
 def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bool) -> Observed | None:
@@ -226,7 +240,7 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
 def start_names(model: AnyModel, parameters: ParameterGroup) -> tuple[str, ...]:
     """The unknown quantities of a vehicle's steady motion at the start of a segment."""
     if steers(model, parameters):
-        return ("v_x", "steering", "rear_steering") if FOUR_WHEEL in model.accepts else ("v_x", "steering")
+        return ("v_x", "steering", "rear_steering") if _steers_rear_axle(model) else ("v_x", "steering")
     if any(actuator.kind == "steering" for actuator in model.actuators_of(parameters)):
         return ()  # at rest: at standstill, velocities do not show where the modules point
     return ("v_x", "v_y", "yaw_rate") if model.geometry(parameters).holonomic else ("v_x", "yaw_rate")
@@ -248,7 +262,7 @@ def start_states(model: AnyModel, names: Sequence[str], coefficients: Sequence[A
 class SidedParameters:
     """A vehicle, and the distance that its wheels roll per nominal metre."""
 
-    vehicle: DifferentialParameters
+    vehicle: ParameterGroup
     left_gain: float
     right_gain: float
 
@@ -259,17 +273,6 @@ class SidedCoefficients(DifferentialCoefficients):
 
     left_gain: float
     right_gain: float
-
-
-def sided(vehicles: Sequence[DifferentialParameters], geometry: Geometry) -> list[SidedParameters]:
-    """Vehicles with the gains of their wheels, an entry for each vehicle."""
-    return list(map(SidedParameters, vehicles, geometry.left_gain.tolist(), geometry.right_gain.tolist()))
-
-
-def _coefficients(p: SidedParameters, dt: float) -> SidedCoefficients:
-    """Coefficients for steps of ``dt`` seconds."""
-    plain = DIFFERENTIAL.coefficients(p.vehicle, dt)
-    return extended(plain, SidedCoefficients, left_gain=p.left_gain, right_gain=p.right_gain)
 
 
 def _actuate(c: SidedCoefficients, s: DifferentialState, u: Command) -> None:
@@ -290,7 +293,12 @@ def _at(c: SidedCoefficients, motion: SteadyMotion) -> DifferentialState:
     return s
 
 
-_PLAIN: AnyModel = DIFFERENTIAL
+@cache
+def sided_model(model: AnyModel) -> AnyModel:
+    """A model that moves as the differential drive does, with wheel gains; for joints and geometry, use ``model``."""
 
-#: The differential drive with wheel gains. For joints and geometry, use the plain model with ``vehicle``.
-SIDED: AnyModel = replace(_PLAIN, parameters=SidedParameters, coefficients=_coefficients, at=_at, actuating=(_actuate,))
+    def coefficients(p: SidedParameters, dt: float) -> SidedCoefficients:
+        plain = model.coefficients(p.vehicle, dt)
+        return extended(plain, SidedCoefficients, left_gain=p.left_gain, right_gain=p.right_gain)
+
+    return replace(model, parameters=SidedParameters, coefficients=coefficients, at=_at, actuating=(_actuate,))

@@ -14,10 +14,6 @@ from vds_gz.core.parameters.actuator_parameters import STEERED_BY, ActuatorStage
 from vds_gz.core.parameters.declaration import LARGEST, ParameterError, ParameterGroup, describe
 from vds_gz.tools.study.identify.term_kind import Effect, Term, TermKind
 from vds_gz.tools.study.identify.terms import EFFECTIVE_TRACK, NEAREST, REQUESTED, STAGES, UNDERSTEER
-from vds_gz.tools.study.identify.trial_values import UNLIMITED
-
-#: Maximum speed of every driven wheel, a parameter of vehicles with hub motors.
-WHEEL_LIMIT = "max_wheel_velocity"
 
 #: With the drive on the fixed axle the steering cannot turn by 90 degrees [rad].
 LARGEST_ANGLE = 1.57
@@ -43,7 +39,7 @@ def where(actuator: ActuatorStages, has: Callable[[TermKind], bool]) -> Actuator
 
 
 def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str, ActuatorStages]:
-    """The actuators of a model: ``drive``, ``steering``, and those that it names; ``wheels`` with hub motors.
+    """The actuators of a model by name: ``drive``, ``steering``, and those that it names; ``wheels``: hub motors too.
 
     The first group of each type is used, whatever its name, unless the model names it.
     """
@@ -55,10 +51,9 @@ def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str,
         if group and group not in known:
             actuators[axis] = _of_group(parameters, ActuatorStages(group=group))
     for axis, stages in named.items():
-        actuators[axis] = _of_group(parameters, stages) if stages.group else _in_order(stages)
-    if wheels and hasattr(parameters, WHEEL_LIMIT):
-        actuators["wheels"] = ActuatorStages({"value": WHEEL_LIMIT}, {"value": UNLIMITED})
-    return actuators or {"drive": ActuatorStages(), "steering": ActuatorStages()}
+        if wheels or not stages.each_wheel:
+            actuators[axis] = _of_group(parameters, stages) if stages.group else _in_order(stages)
+    return actuators
 
 
 def _group_of(parameters: ParameterGroup, kind: type[ParameterGroup]) -> str:
@@ -86,11 +81,16 @@ def _of_group(parameters: ParameterGroup, stages: ActuatorStages) -> ActuatorSta
     return replace(stages, unlimited={"value": 0.0})
 
 
-def actuator_of(quantity: str, actuators: Mapping[str, ActuatorStages], *, steered: bool) -> str:
+def drive_of(actuators: Mapping[str, ActuatorStages]) -> ActuatorStages:
+    """The drive of a vehicle; one without parameters if it has none."""
+    return next((actuator for actuator in actuators.values() if actuator.drives), ActuatorStages())
+
+
+def actuator_of(quantity: str, actuators: Mapping[str, ActuatorStages], *, steered: bool) -> ActuatorStages:
     """The actuator that a quantity follows; the yaw rate of a vehicle that steers follows its first steering."""
-    steerings = [name for name, actuator in actuators.items() if steered and actuator.steers]
+    steerings = [actuator for actuator in actuators.values() if steered and actuator.steers]
     angles = {"steering": steerings[:1], "yaw_rate": steerings[:1], "v_y": steerings[-1:]}.get(quantity, [])
-    return angles[0] if angles else "drive"
+    return angles[0] if angles else drive_of(actuators)
 
 
 def _in_order(actuator: ActuatorStages) -> ActuatorStages:

@@ -17,8 +17,8 @@ from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.study.identify.problem.horizon_means import with_increments
 from vds_gz.tools.study.identify.problem.observed import observed, steers
 from vds_gz.tools.study.identify.problem.references import ReferenceRange, joined, reference_ranges
-from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
+from vds_gz.tools.study.identify.problem.vehicle_family import VehicleFamily
 from vds_gz.tools.study.reading.interval_means import interval_means
 from vds_gz.tools.study.reading.joint_names import with_joints_of
 from vds_gz.tools.study.recording import (
@@ -106,8 +106,15 @@ class Setup:
         if not (steerings and model.geometry(parameters).holonomic):
             return {}
         ranges = reference_ranges(model, parameters, [recording.commands.records for recording in self.recordings])
+        kinds = {actuator.name: actuator.kind for actuator in model.actuators_of(parameters)}
+        alone = len(steerings) == 1  # all steerings have its parameters
         return {
-            name: joined(known for actuator, known in ranges.items() if actuator.startswith(name)) for name in steerings
+            name: joined(
+                known
+                for actuator, known in ranges.items()
+                if kinds[actuator] == "steering" and (alone or actuator.startswith(name))
+            )
+            for name in steerings
         }
 
     @property

@@ -7,109 +7,22 @@ steps is interpolated between two vehicles: ``y = y(n) + f (y(n + 1) - y(n))``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vds_gz.core.arrays import Array, Flags
-from vds_gz.core.parameters.declaration import ParameterGroup
-from vds_gz.core.vehicle.differential import DIFFERENTIAL
-from vds_gz.core.vehicle.vehicle_model import AnyModel
-from vds_gz.tools.fleet.sampled import Calibrations, Readings, SampledDrive, Simulations
-from vds_gz.tools.study.identify.problem.observed import (
-    SIDED,
-    Geometry,
-    Observed,
-    geometry_of,
-    observed,
-    sided,
-    start_names,
-    start_states,
-)
-from vds_gz.tools.study.identify.problem.parameters import with_numbers
+from vds_gz.tools.fleet.sampled import Readings
+from vds_gz.tools.study.identify.problem.observed import Geometry, Observed, observed
 from vds_gz.tools.study.identify.problem.segments import Segment
+from vds_gz.tools.study.identify.problem.vehicle_family import VehicleFamily
 from vds_gz.tools.study.identify.term_kind import Effect, Term, acting_as
 from vds_gz.tools.study.recording import COMMANDED, MeasuredChannel
 
 #: A difference quotient's step for a start, as a part of its scale.
 DIFFERENCE = 1e-5
-
-
-@dataclass(frozen=True)
-class VehicleFamily:
-    """The family of possible vehicles.
-
-    Attributes:
-        model: The vehicle model.
-        parameters: The known parameters; terms replace theirs.
-        terms: The unknowns, in the order of a point's coordinates.
-        hold: Measurements are states of a simulator, which hold for steps of this length [s]; 0: states change between
-            steps too.
-    """
-
-    model: AnyModel
-    parameters: ParameterGroup
-    terms: tuple[Term, ...]
-    hold: float = 0.0
-    _made: dict[tuple[int, float], tuple[bytes, Simulations[Any, Any, Any], list[Any], Geometry]] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
-
-    def _simulations(self, points: Array, dt: float) -> tuple[Simulations[Any, Any, Any], list[Any], Geometry]:
-        """The vehicles at some points, their coefficients and geometry; they are reused for as many other points."""
-        number, place = (len(points), dt), points.tobytes()
-        made = self._made.get(number)
-        if made is None or made[0] != place:
-            vehicles: list[Any] = [self.vehicle(point) for point in points]
-            sides = {self.terms[k].target: points[:, k] for k in acting_as(self.terms, Effect.WHEEL)}
-            geometry = geometry_of(vehicles, **sides)
-            model = self.model
-            if sides and model is DIFFERENTIAL:
-                model, vehicles = SIDED, list(sided(vehicles, geometry))
-            coefficients = [model.coefficients(vehicle, dt) for vehicle in vehicles]
-            if made is None:
-                simulations = Simulations(model, vehicles, 1.0 / dt)
-            else:
-                simulations = made[1]
-                simulations.configure(vehicles)
-            made = self._made[number] = place, simulations, coefficients, geometry
-        return made[1:]
-
-    def vehicle(self, point: Array) -> ParameterGroup:
-        """The parameters at a point."""
-        values = zip(self.terms, point.tolist(), strict=True)
-        numbers = {term.name: term.parameter(x) for term, x in values if term.is_parameter}
-        return with_numbers(self.parameters, numbers)
-
-    @cached_property
-    def start_names(self) -> tuple[str, ...]:
-        """The unknown quantities of a vehicle's steady motion at the start of a segment."""
-        return start_names(self.model, self.parameters)
-
-    def index(self, name: str) -> int:
-        """The index of a term."""
-        return next(k for k, term in enumerate(self.terms) if term.name == name)
-
-    def calibrations(self, points: Array) -> Calibrations:
-        """Calibrations of commands, with a vehicle for each point."""
-        chosen = {self.terms[k].target: points[:, k] for k in acting_as(self.terms, Effect.COMMAND)}
-        return Calibrations(**chosen)
-
-    def driven(self, points: Array, runs: Sequence[tuple[Segment, Array, Readings]]) -> tuple[list[Array], Geometry]:
-        """Readings of vehicles, one for each point, that follow the commands of segments, and the vehicles' geometry.
-
-        A run is a segment, the starts of its vehicles (vehicles, numbers), and its readings; all runs have equal steps.
-        The result for each has the shape (readings, vehicles).
-        """
-        simulations, coefficients, geometry = self._simulations(points, runs[0][0].dt)
-        drives = []
-        for segment, start, readings in runs:
-            states = start_states(simulations.model, self.start_names, coefficients, start) if start.any() else None
-            drives.append(SampledDrive(segment.commands, segment.begins, readings, states))
-        return simulations.read(drives, self.calibrations(points)), geometry
 
 
 @dataclass(frozen=True)
@@ -255,23 +168,20 @@ class Experiment:
         late = acting_as(self.family.terms, Effect.LATENCY)
         key = point[late].tobytes()
         if self._planned is None or self._planned[0] != key:
-            latency = dict.fromkeys(range(len(self._sensors)), 0.0)
-            moving: set[int] = set()
-            for k in late:
-                for s, sensor in enumerate(self._sensors):
-                    if sensor.channel in self.family.terms[k].channels:
-                        latency[s] = float(point[k])
-                        moving.add(s)
-            collected, where = _CollectedReadings(), []
-            for s, sensor in enumerate(self._sensors):
-                places = []
-                for earlier in (0.0, 1.0) if s in moving else (0.0,):
+            latency = {channel: float(point[k]) for k in late for channel in self.family.terms[k].channels}
+            wanted: list[tuple[Array, str]] = []
+            ends = [0]
+            for sensor in self._sensors:
+                moving = sensor.channel in latency
+                for earlier in (0.0, 1.0) if moving else (0.0,):
                     for time in sensor.instants():
-                        at = self.segment.positions(time - latency[s], self.family.hold) - earlier
-                        at = np.maximum(at, 1.0) if s in moving else at
-                        places += [collected.add(at, number) for number in sensor.read.numbers]
-                where.append(places)
-            self._planned = key, collected.readings(), where
+                        at = self.segment.positions(time - latency.get(sensor.channel, 0.0), self.family.hold)
+                        at = np.maximum(at - earlier, 1.0 if moving else 0.0)
+                        wanted += [(at, number) for number in sensor.read.numbers]
+                ends.append(len(wanted))
+            borders = np.cumsum([0, *(len(at) for at, _ in wanted)]).tolist()
+            rows = [slice(*ends_of_rows) for ends_of_rows in pairwise(borders)]
+            self._planned = key, _readings(wanted), [rows[begin:end] for begin, end in pairwise(ends)]
         return self._planned[1], self._planned[2]
 
     def _read(self, raw: Array, geometry: Geometry, where: Sequence[Sequence[slice]], earlier: int) -> Array:
@@ -372,41 +282,19 @@ def _placed(
     return _PointIndices(base, later, columns, [(j, add()) for j in range(starts)])
 
 
-class _CollectedReadings:
-    """Readings of the numbers of a state, collected one after another."""
+def _readings(wanted: Sequence[tuple[Array, str]]) -> Readings:
+    """Readings of numbers of the state at instants in steps, in the order of time.
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._steps: list[NDArray[np.int64]] = []
-        self._number: list[NDArray[np.int64]] = []
-        self._reading: list[NDArray[np.int64]] = []
-        self._weights: list[Array] = []
-        self._count = 0
-
-    def add(self, at: Array, number: str) -> slice:
-        """Read a number at some instants, in steps; between two steps by a straight line."""
-        index = self._numbers.setdefault(number, len(self._numbers))
-        at = np.maximum(at, 0.0)
-        below = np.floor(at).astype(np.int64)
-        fraction = at - below
-        reading = self._count + np.arange(len(at))
-        between = fraction > 0.0
-        for steps, readings, weights in (
-            (below, reading, 1.0 - fraction),
-            (below[between] + 1, reading[between], fraction[between]),
-        ):
-            self._steps.append(steps)
-            self._number.append(np.full(len(steps), index, np.int64))
-            self._reading.append(readings)
-            self._weights.append(weights)
-        rows = slice(self._count, self._count + len(at))
-        self._count += len(at)
-        return rows
-
-    def readings(self) -> Readings:
-        """All readings, in the order of time."""
-        steps = np.concatenate(self._steps)
-        order = np.argsort(steps, kind="stable")
-        number, reading = (np.concatenate(parts)[order] for parts in (self._number, self._reading))
-        weights = np.concatenate(self._weights)[order]
-        return Readings(steps[order], tuple(self._numbers), number, reading, weights, self._count)
+    Between two steps they are on a straight line.
+    """
+    numbers = tuple(dict.fromkeys(number for _, number in wanted))
+    number = np.repeat([numbers.index(name) for _, name in wanted], [len(at) for at, _ in wanted])
+    instants = np.concatenate([at for at, _ in wanted])
+    below = np.floor(instants).astype(np.int64)
+    fraction = instants - below
+    between = np.flatnonzero(fraction > 0.0)
+    reading = np.concatenate([np.arange(len(instants)), between])
+    steps = np.concatenate([below, below[between] + 1])
+    weights = np.concatenate([1.0 - fraction, fraction[between]])
+    order = np.argsort(steps, kind="stable")
+    return Readings(steps[order], numbers, number[reading][order], reading[order], weights[order], len(instants))

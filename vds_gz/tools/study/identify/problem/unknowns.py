@@ -19,7 +19,6 @@ from vds_gz.core.vehicle.command import TWIST
 from vds_gz.core.vehicle.vehicle_model import AnyModel
 from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import (
-    WHEEL_LIMIT,
     actuations,
     other_parameters,
     terms_of,
@@ -34,7 +33,7 @@ from vds_gz.tools.study.identify.problem.problem_setup import (
     offered,
     requested_by,
 )
-from vds_gz.tools.study.identify.problem.segment_model import VehicleFamily
+from vds_gz.tools.study.identify.problem.vehicle_family import VehicleFamily
 from vds_gz.tools.study.identify.term_kind import Excitation, Term
 from vds_gz.tools.study.identify.terms import (
     COMMAND_GAIN,
@@ -79,10 +78,12 @@ def set_up(
         names = [name for name in names if name != "tire_diameter"]
     recordings, channels = offered(signals, model, parameters, names, given=given)
     parameters, far = _turning_far(recordings, parameters)
-    actuators = actuations(parameters, wheels=WHEEL_LIMIT in fit or getattr(parameters, WHEEL_LIMIT, 0.0) > 0.0)
-    if far:
-        steering = actuators["steering"]
-        actuators["steering"] = replace(steering, unlimited={**steering.unlimited, "value": HAND_WHEEL})
+    actuators = {}
+    for name, actuator in actuations(parameters, wheels=True).items():
+        limit = actuator["value"]
+        if not actuator.each_wheel or limit in fit or value_of(parameters, limit) > 0.0:
+            unlimited = {**actuator.unlimited, "value": HAND_WHEEL} if far and actuator.steers else actuator.unlimited
+            actuators[name] = replace(actuator, unlimited=unlimited)
     step_rate = vehicle.step_rate if vehicle is not None else STEP_RATE
     family = VehicleFamily(model, parameters, ())
     setup = Setup(family, actuators, recordings, channels, np.empty(0), priors, step_rate, given)
@@ -122,7 +123,8 @@ def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) ->
     """
     top = max(float(np.max(np.abs(signals.commands.records["steering_angle"]))) for signals in recordings)
     name = "drive_on_steered_wheel"
-    if top <= math.pi or getattr(parameters, name, True) or "steering" not in actuations(parameters):
+    steered = any(actuator.steers for actuator in actuations(parameters).values())
+    if top <= math.pi or getattr(parameters, name, True) or not steered:
         return parameters, ()
     changed: dict[str, object] = {name: True}
     finding = (
@@ -135,7 +137,7 @@ def _turning_far(recordings: Sequence[Recording], parameters: ParameterGroup) ->
 def _without_maps(setup: Setup) -> ParameterGroup:
     """The vehicle without the static maps of actuators that are identified again."""
     parameters = setup.family.parameters
-    groups = {setup.actuators[name]["gain"].partition(".")[0] for name in setup.excited}
+    groups = {setup.actuators[name].group for name in setup.excited}
     plain: dict[str, object] = {
         group: dataclasses.replace(getattr(parameters, group), map_references=(), map_responses=())
         for group in groups
@@ -192,12 +194,14 @@ def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, ActuatorS
     known = [*taken, *(term.name for term in geometry)]
     sides = WHEEL_GAINS in names
     confounded = _confounded(setup, known) if sides else []
-    if sides and "drive" in actuators:
-        scale = not confounded or setup.wheels_measured
-        actuators["drive"] = where(actuators["drive"], excitations["drive"]._replace(scale=scale, slow=False).shows)
+    has_gain = any(actuator["gain"] for actuator in actuators.values())
+    for name, actuator in actuators.items() if sides else ():
+        if actuator.drives:
+            scale = not confounded or setup.wheels_measured
+            actuators[name] = where(actuator, excitations[name]._replace(scale=scale, slow=False).shows)
     terms = [term for actuator in actuators.values() for term in terms_of(actuator)] + geometry
     gains = _command_gains(setup, known, confounded)
-    if any(name.endswith(".gain") for name in known):
+    if has_gain:
         # The drive's gain is that of the speed. Beside wheel gains, a controller's track may not be the vehicle's.
         gains = [gain for gain in gains if gain.name == "yaw_rate gain"] if sides else _effective_track(setup, known)
     terms += gains
@@ -211,13 +215,14 @@ def _unknowns(setup: Setup, names: Collection[str]) -> tuple[dict[str, ActuatorS
 
 def _excitation(setup: Setup, name: str) -> Excitation:
     """What the recordings show of an actuator."""
-    if name == "drive":
+    actuator = setup.actuators[name]
+    if actuator.drives:
         slows_down = setup.takes_acceleration or setup.slows_down
         return Excitation(near_zero=setup.reaches_zero("v_x"), slows_down=slows_down, stands=setup.stands)
     if name in setup.steering_references:
         references = setup.steering_references[name]
         return Excitation(near_zero=references.lowest <= 0.0 <= references.highest, moves=references.varies)
-    if name == "steering":
+    if actuator.steers:
         turning = "steering" if setup.varies("steering") else "yaw_rate"
         return Excitation(near_zero=setup.reaches_zero(turning), moves=setup.turns_steering)
     return Excitation()
@@ -336,11 +341,11 @@ def _latencies(setup: Setup) -> list[Term]:
     A common latency is part of the dead times, as is that of the only source of an actuator.
     """
     sources: dict[str, list[int]] = {}
-    by_actuator: dict[str, set[str]] = {}
-    turning = "steering" if any(actuator.steers for actuator in setup.actuators.values()) else "drive"
+    by_actuator: dict[bool, set[str]] = {}
+    steered = any(actuator.steers for actuator in setup.actuators.values())
     for k, channel in enumerate(setup.all_channels):
-        steers = channel.hinge or channel.quantity in ("steering", "yaw_rate")
-        by_actuator.setdefault(turning if steers else "drive", set()).add(channel.source)
+        of_steering = steered and (channel.hinge or channel.quantity in ("steering", "yaw_rate"))
+        by_actuator.setdefault(of_steering, set()).add(channel.source)
         sources.setdefault(channel.source, []).append(k)
     beside_others = set().union(*(group for group in by_actuator.values() if len(group) > 1))
     return [
