@@ -27,7 +27,7 @@ def entry(terms: int, squares: list[float], rank: int = 0) -> FittedCandidate:
     free, ones = np.arange(5) < terms, np.ones(1)
     solution = Solution(np.zeros(5), free, (), np.empty(0), np.empty((0, 5)), 0.0, Noise(ones, ones, ones))
     candidate = Candidate(str(terms), tuple(range(terms)), lambda point: iter(()), (SIGNIFICANT, WORTHWHILE))
-    return FittedCandidate(candidate, rank, solution, np.array(squares)[:, np.newaxis])
+    return FittedCandidate(candidate, rank, terms, solution, np.array(squares)[:, np.newaxis])
 
 
 def test_of_candidates_that_predict_about_as_well_the_one_with_the_fewest_terms_enters():

@@ -238,7 +238,7 @@ def test_the_sum_of_a_dead_time_and_a_lag_is_known_if_neither_is():
     random = np.random.default_rng(5)
     times, commands = 0.1 * np.arange(300), np.repeat(random.uniform(-1.0, 1.0, 15), 20)
     seldom = np.arange(0.0, 29.0, 0.3)
-    noise = 0.2 * random.standard_normal(len(seldom))
+    noise = 0.25 * random.standard_normal(len(seldom))
     measured = noise + np.interp(seldom, *exact(times, commands, time_constant=0.15))
     fit = fitted(times, commands, measured, seldom)
     names = "drive_actuators.dead_time", "drive_actuators.time_constant"

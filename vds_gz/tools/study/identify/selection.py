@@ -1,7 +1,7 @@
 """Selection of terms: they enter and leave by the prediction of contiguous left-out blocks.
 
-In each round the most promising candidates are fitted. Of those that predict about as well as the best one, the one
-with the fewest terms enters. In the end, terms leave without which blocks are predicted as well.
+In each round the most promising candidates are fitted. Of those that predict about as well as the best one, the least
+complex one enters. In the end, terms leave without which blocks are predicted as well.
 """
 
 from __future__ import annotations
@@ -119,14 +119,15 @@ def _best_candidate(
     score = _held_out(problem, solution, blocks, noise)
     enough = OVERWHELMING * float(np.sum(score))
     eligible = [candidate for candidate in candidates if _may_enter(problem, candidate, solution)]
+    limits = mask_of(problem.terms, lambda kind: kind.is_limit)
     entries: list[FittedCandidate] = []
     for k, (candidate, begins) in enumerate(promising(problem, eligible, solution, noise)):
         if entries and k >= ATTEMPTS:
             break
         trial = _trial_fit(problem, candidate, solution, begins, noise)
-        entry = FittedCandidate(
-            candidate, candidates.index(candidate), trial, _held_out(problem, trial, blocks, noise, enough)
-        )
+        complexity = int(trial.free.sum() + (trial.free & limits).sum())
+        trial_score = _held_out(problem, trial, blocks, noise, enough)
+        entry = FittedCandidate(candidate, candidates.index(candidate), complexity, trial, trial_score)
         if entry.sum < enough or better(score, entry.score, *candidate.required) > 0.0:
             entries.append(entry)
     if not entries:
@@ -136,10 +137,19 @@ def _best_candidate(
 
 
 class FittedCandidate(NamedTuple):
-    """A candidate that may enter, its position in the list, its fit, and the squares of left-out blocks."""
+    """A candidate that may enter.
+
+    Attributes:
+        candidate: The candidate.
+        rank: Its position in the list.
+        complexity: The number of terms of its fit. Limits count twice, because in noise they look like lags.
+        trial: Its fit.
+        score: The squares of left-out blocks.
+    """
 
     candidate: Candidate
     rank: int
+    complexity: int
     trial: Solution
     score: Array
 
@@ -150,7 +160,7 @@ class FittedCandidate(NamedTuple):
 
 
 def simplest(entries: Sequence[FittedCandidate], total: float) -> FittedCandidate:
-    """The one with the fewest terms among those that predict about as well as the best; of these, the first.
+    """The least complex one of those that predict about as well as the best; of these, the first.
 
     Squares are compared in units of what the best one leaves, so that it leaves the ``total`` of the fit before: after
     a term that explains nearly everything, noise is much smaller.
@@ -159,7 +169,7 @@ def simplest(entries: Sequence[FittedCandidate], total: float) -> FittedCandidat
     unit = max(best.sum / max(total, LEAST), 1e-12)
     required = best.candidate.required
     as_good = (entry for entry in entries if better(entry.score / unit, best.score / unit, *required) <= 0.0)
-    return min(as_good, key=lambda entry: (int(entry.trial.free.sum()), entry.rank))
+    return min(as_good, key=lambda entry: (entry.complexity, entry.rank))
 
 
 def _may_enter(problem: Problem, candidate: Candidate, solution: Solution) -> bool:

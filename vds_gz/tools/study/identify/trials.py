@@ -15,8 +15,8 @@ from vds_gz.tools.study.identify.term_kind import Required, mask_of
 from vds_gz.tools.study.identify.trial_values import Starts
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust
 
-#: A candidate is worth a fit if its expected improvement is at least this part of that required of it. The expectation
-#: of limits and bands is of their trial values alone.
+#: A candidate is worth a fit if its expected improvement is at least this part of that required of it. Limits and bands
+#: are always fitted if nothing else enters: at their trial values, without changes of other terms, they may be useless.
 PROMISING = 0.5
 
 #: Number of starts of the fit of a whole actuator, because its cost has several minima.
@@ -57,13 +57,13 @@ def promising(
     expectations = []
     for candidate in candidates:
         cost, begins = points[candidate.name]
-        expected = present_cost - cost
-        if smooth[list(candidate.terms)].all():
+        expected, predicted = present_cost - cost, smooth[list(candidate.terms)].all()
+        if predicted:
             terms = np.union1d(free, candidate.terms)
             step = _explained(information, gradient, terms) - _explained(information, gradient, free)
             if step > expected:
                 expected, begins = step, [solution.point]
-        if expected > max(LEAST, PROMISING * candidate.required[1] * present_cost):
+        if not predicted or expected > max(LEAST, PROMISING * candidate.required[1] * present_cost):
             expectations.append((expected, candidate, begins))
     expectations.sort(key=lambda entry: -entry[0])
     return [(candidate, begins) for _, candidate, begins in expectations]
