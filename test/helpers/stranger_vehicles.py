@@ -175,7 +175,7 @@ LIMITS = {
 def ours(text: str, model: str) -> str:
     """A text about a stranger's vehicle with our names."""
     for theirs, own in {**OURS[model], **LIMITS}.items():
-        text = re.sub(rf"\b{re.escape(theirs)}(?<=\.)|\b{theirs}\b", own, text)
+        text = re.sub(rf"\b{re.escape(theirs)}(?:(?<=\.)|\b)", own, text)
     return text
 
 

@@ -35,8 +35,12 @@ def candidates_of(setup: Setup, reach: Reaches) -> list[Candidate]:
     many = len(setup.recordings) >= FEWEST_BLOCKS
     for k, term in enumerate(setup.family.terms):
         if term.kind is not STAGES.get(term.kind.name) and not (term.kind.effect is Effect.OFFSET and many):
-            stages = _indices(setup, setup.actuators.get(term.kind.axis, ActuatorStages()))
-            candidates += _of_term(setup, reach, k, stages)
+            of_kind = (
+                actuator
+                for actuator in setup.actuators.values()
+                if (actuator.steers if term.kind.of_steering else actuator.drives)
+            )
+            candidates += _of_term(setup, reach, k, _indices(setup, next(of_kind, ActuatorStages())))
     return candidates
 
 
@@ -105,7 +109,8 @@ def _of_term(setup: Setup, reach: Reaches, k: int, stages: Mapping[str, int]) ->
 
 def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, int]) -> Iterator[Candidate]:
     """A whole actuator, the drive with the limit of its hub motors; also with its steady state."""
-    hubs = _indices(setup, setup.actuators["wheels"]) if name == "drive" and "wheels" in setup.actuators else {}
+    wheels = [actuator for actuator in setup.actuators.values() if actuator.each_wheel]
+    hubs = _indices(setup, wheels[0]) if wheels and setup.actuators[name].drives else {}
     axes: list[list[tuple[int, float]]] = []
     for part in (stages, hubs):
         for stage in part:

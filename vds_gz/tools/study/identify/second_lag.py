@@ -12,7 +12,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from vds_gz.core.arrays import Array
-from vds_gz.core.vehicle.command import FOUR_WHEEL, TWIST
+from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.build import Problem, coarse_segments, problem_of
 from vds_gz.tools.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.tools.study.identify.observed_limits import Reaches
@@ -45,11 +45,12 @@ def lag_findings(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
     steerings = [name for name, actuator in setup.actuators.items() if actuator.steers]
     if setup.kind == TWIST and steerings:
         return
+    angles = {setup.actuators[name].command or "steering_angle" for name in steerings}
     single = []
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
     solution = fitted.solution
     for name, actuation in setup.actuators.items():
-        if name in steerings and len(steerings) > 1 and setup.kind != FOUR_WHEEL:
+        if name in steerings and not angles <= set(setup.kind.fields):
             continue  # one command for several steerings
         k = index.get(actuation["time_constant"])
         if k is None or not solution.free[k] or solution.point[k] < SHORTEST_LAG:

@@ -45,13 +45,15 @@ SIMULATIONS = 15
 
 def with_static_maps(setup: Setup, reach: Reaches, fitted: Fitted) -> tuple[Setup, Fitted]:
     """The setup and its fit, with a static map for each actuator if that predicts clearly better."""
-    for name, command in (("drive", "v_x"), ("steering", "steering")):
-        actuation = setup.actuators.get(name)
-        if fitted.fine or actuation is None or not (actuation["gain"] and actuation["dead_band"]):
+    several = sum(actuation.steers for actuation in setup.actuators.values()) > 1
+    turns = any(np.any(signals.commands.records["yaw_rate"]) for signals in setup.recordings)
+    sums = turns and not steers(setup.family.model, setup.family.parameters)
+    for name, actuation in setup.actuators.items():
+        if fitted.fine or not (actuation.group and actuation["gain"] and actuation["dead_band"]):
             continue
-        turns = any(np.any(signals.commands.records["yaw_rate"]) for signals in setup.recordings)
-        if name == "drive" and turns and not steers(setup.family.model, setup.family.parameters):
-            continue  # the drives' references are sums of commands
+        if several if actuation.steers else sums:
+            continue  # its references are no commands
+        command = "steering" if actuation.steers else "v_x"
         static = [setup.family.index(actuation[stage]) for stage in ("gain", "dead_band")]
         references = map_references(setup, command)
         if len(references) < LEVELS or not fitted.solution.free[static].any():

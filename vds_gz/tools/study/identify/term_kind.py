@@ -69,7 +69,7 @@ class TermKind:
         is_delay, is_limit, is_gain: A dead time or lag; a limit, whose coordinate is its logarithm; a gain that limits
             may stand in for.
         of_vehicle: A parameter of the vehicle outside its actuators.
-        axis: The actuator whose stages may enter with such a parameter.
+        of_steering: Stages of the steering may enter with such a parameter, otherwise those of the drive.
         always: It is always fitted; others enter if they improve the prediction.
         lowest, highest, scale, neutral, rounding: As in :class:`Term`.
         needs, fallback: Stages of the same actuator, as in :class:`Term`.
@@ -107,7 +107,7 @@ class TermKind:
     is_limit: bool = False
     is_gain: bool = False
     of_vehicle: bool = False
-    axis: str = "drive"
+    of_steering: bool = False
     always: bool = False
     lowest: float = -math.inf
     highest: float = math.inf

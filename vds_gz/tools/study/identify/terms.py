@@ -208,7 +208,7 @@ EFFECTIVE_TRACK = _OUTSIDE(
 #: Steering angle of cars beyond the geometric one per lateral acceleration.
 UNDERSTEER = _OUTSIDE(
     "understeer_gradient",
-    axis="steering",
+    of_steering=True,
     lowest=0.0,
     highest=MAX_UNDERSTEER,
     scale=0.01,

@@ -115,12 +115,11 @@ def with_flags(setup: Setup, flags: VariantFlags) -> Setup:
     """The setup with other flags of the vehicle; of the actuators, only the steering's stop depends on them."""
     parameters = dataclasses.replace(setup.family.parameters, **dict[str, object](flags))
     actuators, terms = dict(setup.actuators), setup.family.terms
-    steering = actuators.get("steering")
-    if steering is not None and steering.unlimited.get("value") != HAND_WHEEL:
-        steering = replace(steering, unlimited=actuations(parameters)["steering"].unlimited)
-        actuators["steering"] = steering
-        renewed = {term.name: term for term in terms_of(steering)}
-        terms = tuple(renewed.get(term.name, term) for term in terms)
+    for name, steering in setup.actuators.items():
+        if steering.steers and steering.unlimited.get("value") != HAND_WHEEL:
+            actuators[name] = replace(steering, unlimited=actuations(parameters)[name].unlimited)
+            renewed = {term.name: term for term in terms_of(actuators[name])}
+            terms = tuple(renewed.get(term.name, term) for term in terms)
     return replace(setup, family=replace(setup.family, parameters=parameters, terms=terms), actuators=actuators)
 
 
