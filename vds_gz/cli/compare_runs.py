@@ -39,7 +39,7 @@ def compare_runs(options: argparse.Namespace, ros: list[str]) -> int:
     if options.tolerance:
         load_bounds(options.tolerance)
     folder.mkdir(parents=True, exist_ok=True)
-    runs = _get_runs(sources, options, graph)
+    runs = _get_runs(sources, options, graph, folder)
     try:
         a, b = sources
         beside = a.recorded and a.path == b.path and a.namespace != b.namespace
@@ -66,7 +66,7 @@ def compare_runs(options: argparse.Namespace, ros: list[str]) -> int:
 
 
 def _get_runs(
-    sources: tuple[RunSource, RunSource], options: argparse.Namespace, graph: Arguments
+    sources: tuple[RunSource, RunSource], options: argparse.Namespace, graph: Arguments, folder: Path
 ) -> tuple[Recording, Recording]:
     """Both runs: recorded ones are read, others are made.
 
@@ -74,7 +74,7 @@ def _get_runs(
     run at their arrival times, or when they acted if that was late.
     """
     if live := [source for source in sources if source.live]:
-        path = Path(options.output) / "live.mcap"
+        path = folder / "live.mcap"
         record_live([source.namespace or "/" for source in live], path, options.duration, graph)
         a, b = (replace(source, path=path) if source.live else source for source in sources)
         sources = a, b
@@ -84,8 +84,7 @@ def _get_runs(
         if source.recorded:
             runs[i] = read_run(source, options.topic)
         elif source.in_gazebo and source.path is not None and log is not None:
-            folder = output_folder(options.output) / "ab"[i]
-            path = run_in_gazebo(source.path, log, folder, Gazebo(options.world, options.link))
+            path = run_in_gazebo(source.path, log, folder / "ab"[i], Gazebo(options.world, options.link))
             runs[i] = read(path)
             if not sources[1 - i].in_gazebo:
                 log = commands_of(runs[i], path)

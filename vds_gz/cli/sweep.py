@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.cli.shared_options import add_workers_option
+from vds_gz.cli.shared_options import add_workers_option, output_folder
 from vds_gz.core.errors import ArgumentError
 from vds_gz.core.ros.program_shell import DONE, FAILED, CommandLine, command, complain
 from vds_gz.tools.fleet.tracking import DIVERGED, STATUSES
@@ -78,7 +78,7 @@ def main(argv: list[str]) -> int:
     kept: Keep | None = options.keep
     if kept and kept.measure not in ("", *sweep.measures):
         raise ArgumentError(f"--keep: '{kept.measure}' is not measured; measured are {', '.join(sweep.measures)}")
-    path = Path(options.output)
+    path = output_folder(options.output)
     with progress(f"{len(sweep)} runs", len(sweep)) as advance:
         notify = partial(complain, "vds-gz sweep")
         failed = do_runs(path, sweep, options.workers, advance, notify, resume=options.resume)

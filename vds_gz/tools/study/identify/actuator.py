@@ -57,7 +57,8 @@ def fit_actuator(
 
     Nothing else of the vehicle moves: a drive goes straight ahead, and a vehicle whose steering is fitted stands.
     Dead times are at most ``longest`` [s]. Residuals beyond noise are explained up to ``allowed``, in the unit of the
-    response; else a ``thorough`` fit tries an actuator with a static map. Its terms also enter one by one.
+    response. In a ``thorough`` fit terms also enter one by one, and an actuator with a static map is tried if residuals
+    are not explained.
     """
     name = "steering" if angle else "drive"
     quantity = COMMANDED[name]

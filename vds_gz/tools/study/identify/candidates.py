@@ -32,7 +32,7 @@ def candidates_of(setup: Setup, reach: Reaches) -> list[Candidate]:
                 candidates += _side_by_side(setup, steerings, of_actuator)
             of_actuator = [candidate for candidate in of_actuator if not candidate.whole]
         candidates += of_actuator
-    many = len(setup.recordings) >= FEWEST_BLOCKS
+    many = len(setup.recordings) >= FEWEST_BLOCKS  # recordings are the blocks then; no other shows a sensor's offset
     for k, term in enumerate(setup.family.terms):
         if term.kind is not STAGES.get(term.kind.name) and not (term.kind.effect is Effect.OFFSET and many):
             of_kind = (

@@ -81,7 +81,8 @@ class Fit:
 def fit_all(setup: Setup, advance: StageCallback = lambda words: None, *, at_once: bool = False) -> Fit:
     """Select terms, and fit them to all data; parameters that run to a bound are left out.
 
-    With ``at_once``, the search is short: all terms of an actuator enter together, and nothing is said on its lags.
+    With ``at_once``, only whole actuators enter: dead time, lag, limits, gain and offset together. Variants, static
+    maps and second lags are not tried.
     """
     fit = _fit(setup, advance, at_once)
     left_out: list[str] = []

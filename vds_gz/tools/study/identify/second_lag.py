@@ -1,6 +1,6 @@
-"""A second lag: whether a lag before an actuator, of its commands, predicts better than one lag.
+"""Whether a second lag, of an actuator's commands, predicts better than one lag.
 
-The model has one lag and a dead time, which share the effect of two lags, so this is a finding alone.
+The model has one lag and a dead time, which share the effect of two lags, so a second lag is only a finding.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Selection of terms: they enter and leave by the prediction of contiguous left-out blocks.
 
 In each round the most promising candidates are fitted. Of those that predict about as well as the best one, the least
-complex one enters. In the end, terms leave without which blocks are predicted as well.
+complex one enters. When none enters, terms leave without which blocks are predicted as well, and candidates are tried
+again. In the end, whole actuators are tried from new starts.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from vds_gz.tools.study.identify.term_kind import NO_LIMIT, Effect, acting_as, m
 from vds_gz.tools.study.identify.trials import Candidate, costs_of, promising, whole_begins
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, solve
 
-#: Number of candidates that are fitted, the most promising first, before the best one enters. The expectation orders
+#: Number of candidates that are fitted, the most promising first; more only until one may enter. The expectation orders
 #: candidates well, but not those with about the same effect, such as dead times and lags.
 ATTEMPTS = 4
 
@@ -51,11 +52,11 @@ def select(
     begun: Solution | None = None,
     advance: Callable[[str], object] = lambda words: None,
 ) -> Solution:
-    """Add candidates one by one, the best first, then remove terms that are no longer needed.
+    """Add candidates and remove needless terms in turn, until neither changes the fit.
 
     Args:
         problem: The data.
-        candidates: The candidates; of equally good ones the first enters.
+        candidates: The candidates; of equally good and complex ones the first enters.
         begin: The start of the search.
         always: Terms that are always fitted.
         begun: A fit to continue from; None: that of the terms that are always fitted.
@@ -76,7 +77,7 @@ def select(
         if reduced is not solution and (terms := reduced.free.tobytes()) not in ended:
             ended.add(terms)
             solution = reduced
-            continue  # what left with a group of terms may enter alone
+            continue  # a term that left with others may enter alone
         solution = reduced
         while wholes and is_structured(problem, solution.residuals):
             candidate = wholes.pop(0)
@@ -125,6 +126,8 @@ def _best_candidate(
         if entries and k >= ATTEMPTS:
             break
         trial = _trial_fit(problem, candidate, solution, begins, noise)
+        if not (trial.free & ~solution.free).any():
+            continue
         complexity = int(trial.free.sum() + (trial.free & limits).sum())
         trial_score = _held_out(problem, trial, blocks, noise, enough)
         entry = FittedCandidate(candidate, candidates.index(candidate), complexity, trial, trial_score)
@@ -162,8 +165,8 @@ class FittedCandidate(NamedTuple):
 def simplest(entries: Sequence[FittedCandidate], total: float) -> FittedCandidate:
     """The least complex one of those that predict about as well as the best; of these, the first.
 
-    Squares are compared in units of what the best one leaves, so that it leaves the ``total`` of the fit before: after
-    a term that explains nearly everything, noise is much smaller.
+    Squares are scaled so that the best one leaves ``total``, the squares before it: after a term that explains nearly
+    everything, noise is much smaller.
     """
     best = min(entries, key=lambda entry: entry.sum)
     unit = max(best.sum / max(total, LEAST), 1e-12)
@@ -175,12 +178,12 @@ def simplest(entries: Sequence[FittedCandidate], total: float) -> FittedCandidat
 def _may_enter(problem: Problem, candidate: Candidate, solution: Solution) -> bool:
     """Whether a candidate may enter.
 
-    A common latency is part of dead times, so one source must have none. A whole actuator enters before its times,
-    which limits hide.
+    A common latency is part of dead times, so one source must have none. A whole actuator enters only while none of its
+    times is fitted, because limits hide them.
     """
     if candidate.whole:
-        delays = mask_of(problem.terms, lambda kind: kind.is_delay)
-        return not (solution.free & delays)[list(candidate.terms)].any()
+        delays = [k for k in candidate.terms if problem.terms[k].kind.is_delay]
+        return bool(delays) and not solution.free[delays].any()
     if problem.terms[candidate.terms[0]].kind.effect is Effect.LATENCY:
         latencies = acting_as(problem.terms, Effect.LATENCY)
         if int(solution.free[latencies].sum()) >= len(latencies) - 1:
@@ -243,7 +246,7 @@ def _held_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: N
     return squares
 
 
-def weakest(problem: Problem, solution: Solution, noise: Noise, neutral: Array, always: Flags) -> list[int]:
+def _weakest(problem: Problem, solution: Solution, noise: Noise, neutral: Array, always: Flags) -> list[int]:
     """Terms that are fewer than :data:`CERTAIN_ERRORS` standard errors away from neutral, and limits.
 
     A whole actuator brings in limits without a proof of each. They have no effect long before they are neutral, so
@@ -266,7 +269,7 @@ def without_needless(problem: Problem, solution: Solution, blocks: np.ndarray, a
 
 
 def _without_a_term(problem: Problem, solution: Solution, blocks: np.ndarray, always: Flags) -> Solution | None:
-    """The fit without a term, of those that may leave the one whose effect is smallest; None if all are needed."""
+    """The fit without the needless term of least effect; None if all are needed."""
     terms, neutral = problem.terms, neutral_point(problem.terms)
     noise = noise_of(problem, solution.residuals)
     score = left_out(problem, solution, blocks, noise)
@@ -274,9 +277,9 @@ def _without_a_term(problem: Problem, solution: Solution, blocks: np.ndarray, al
     shared = {k: names.index(term.fallback) for k, term in enumerate(terms) if term.fallback}
     groups = [
         [k, *(j for j, term in enumerate(terms) if term.needs == names[k])]
-        for k in weakest(problem, solution, noise, neutral, always)
+        for k in _weakest(problem, solution, noise, neutral, always)
     ]
-    # Each of both limits may make up for the other.
+    # Without one limit the other may take its part, so both may also leave together.
     groups += [[k, j] for k, j in shared.items() if solution.free[k] and solution.free[j]]
     if not groups:
         return None
@@ -284,6 +287,8 @@ def _without_a_term(problem: Problem, solution: Solution, blocks: np.ndarray, al
     for group in groups:
         point = np.where(np.isin(np.arange(len(neutral)), group), neutral, solution.point)
         common = shared.get(group[0], -1) if len(group) == 1 else -1  # either limit may be the one of both
+        if common >= 0 and not solution.free[common]:
+            common = -1
         joined = np.where(np.arange(len(neutral)) == common, solution.point[group[0]], point)
         starts.append([point] if common < 0 else [point, joined])
     costs = iter(costs_of(problem, np.array([begin for begins in starts for begin in begins]), solution.starts, noise))

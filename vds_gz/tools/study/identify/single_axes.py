@@ -70,7 +70,7 @@ def single_axes(setup: Setup, channels: Sequence[Channel], advance: StageCallbac
         if max(channel.correlation for channel in measured) >= STRUCTURED
     ]
     axes: list[SingleAxis] = []
-    for quantity in (*structured, *(driven.keys() - {*structured})):
+    for quantity in (*structured, *(quantity for quantity in driven if quantity not in structured)):
         if quantity in structured or axes:  # the structure of one shifts the values of the others
             advance(f"{quantity} alone")
             recordings = [setup.recordings[channel.recording] for channel in driven[quantity]]

@@ -68,7 +68,7 @@ def supported(
     """The selected terms, with a rough fit of them.
 
     The fit has coarse steps; if its residual is nearly zero, selection continues in the vehicle's own steps. With
-    ``at_once``, the terms of an actuator enter together and only leave one by one.
+    ``at_once``, only whole actuators enter.
     """
     coarse = problem_of(setup, coarse_segments(setup), reach)
     always = asked(setup)

@@ -86,7 +86,8 @@ _BAND = partial(
 _OUTSIDE = partial(TermKind, of_vehicle=True, useful=0.1, roughly="{} explains the recording best")
 
 #: The stages of actuators by name. ``rise`` and ``fall`` limit the rate of change away from and towards zero, ``rise``
-#: both without ``fall``. Vehicles with longer dead times and lags cannot be controlled.
+#: both without ``fall``. Vehicles with longer dead times and lags cannot be controlled. Of
+#: equally good candidates the first in this table enters.
 STAGES = {
     kind.name: kind
     for kind in (

@@ -15,8 +15,9 @@ from vds_gz.tools.study.identify.term_kind import Required, mask_of
 from vds_gz.tools.study.identify.trial_values import Starts
 from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust
 
-#: A candidate is worth a fit if its expected improvement is at least this part of that required of it. Limits and bands
-#: are always fitted if nothing else enters: at their trial values, without changes of other terms, they may be useless.
+#: A candidate is worth a fit if its expected improvement is at least this part of that required of it. Limits, bands
+#: and whole actuators are fitted if nothing else enters: at their trial values, with other terms as they are, they may
+#: seem useless.
 PROMISING = 0.5
 
 #: Number of starts of the fit of a whole actuator, because its cost has several minima.

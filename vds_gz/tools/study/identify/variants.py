@@ -1,6 +1,7 @@
 """Variants of a vehicle: flags such as where it is driven, and whether it reverses.
 
-The fit of a variant starts from the present one, and must raise the likelihood.
+A variant is first fitted with the present terms. If that is better, its terms are selected, and its fit must raise the
+likelihood.
 """
 
 from __future__ import annotations
