@@ -7,7 +7,7 @@ again. In the end, whole actuators are tried from new starts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -283,23 +283,31 @@ def _without_a_term(problem: Problem, solution: Solution, blocks: np.ndarray, al
     groups += [[k, j] for k, j in shared.items() if solution.free[k] and solution.free[j]]
     if not groups:
         return None
-    starts: list[list[Array]] = []
-    for group in groups:
-        point = np.where(np.isin(np.arange(len(neutral)), group), neutral, solution.point)
-        common = shared.get(group[0], -1) if len(group) == 1 else -1  # either limit may be the one of both
-        if common >= 0 and not solution.free[common]:
-            common = -1
-        joined = np.where(np.arange(len(neutral)) == common, solution.point[group[0]], point)
-        starts.append([point] if common < 0 else [point, joined])
-    costs = iter(costs_of(problem, np.array([begin for begins in starts for begin in begins]), solution.starts, noise))
-    lowest = [min(next(costs) for _ in begins) for begins in starts]
+    trials = [_trials_without(group, solution, neutral, shared) for group in groups]
+    costs = iter(costs_of(problem, np.array([point for group in trials for point, _ in group]), solution.starts, noise))
+    lowest = [min(next(costs) for _ in group) for group in trials]
     for i in np.argsort(lowest, kind="stable"):
-        free = solution.free.copy()
-        free[groups[i]] = False
-        trials = (
-            solve(problem, begin, free, noise, starts=solution.starts, tolerance=TRIAL_TOLERANCE) for begin in starts[i]
+        fits = (
+            solve(problem, point, free, noise, starts=solution.starts, tolerance=TRIAL_TOLERANCE)
+            for point, free in trials[i]
         )
-        trial = min(trials, key=lambda trial: trial.cost)
+        trial = min(fits, key=lambda fit: fit.cost)
         if better(left_out(problem, trial, blocks, noise), score, *terms[groups[i][0]].kind.to_stay) <= 0.0:
             return trial
     return None
+
+
+def _trials_without(
+    group: Sequence[int], solution: Solution, neutral: Array, shared: Mapping[int, int]
+) -> list[tuple[Array, Flags]]:
+    """The starts of fits without some terms, and which terms they fit.
+
+    Where a deceleration limit leaves, its value may be that of the limit of both.
+    """
+    left = np.isin(np.arange(len(neutral)), group)
+    point, free = np.where(left, neutral, solution.point), solution.free & ~left
+    trials = [(point, free)]
+    if len(group) == 1 and group[0] in shared:
+        common = np.arange(len(neutral)) == shared[group[0]]
+        trials.append((np.where(common, solution.point[group[0]], point), free | common))
+    return trials
