@@ -235,6 +235,7 @@ def test_the_interval_of_a_dead_time_covers_the_time_between_regular_samples():
 
 
 def test_the_sum_of_a_dead_time_and_a_lag_is_known_if_neither_is():
+    """In this noise a limit of the acceleration alone would explain as much."""
     random = np.random.default_rng(5)
     times, commands = 0.1 * np.arange(300), np.repeat(random.uniform(-1.0, 1.0, 15), 20)
     seldom = np.arange(0.0, 29.0, 0.3)
