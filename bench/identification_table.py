@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from importlib import import_module
 from itertools import product
@@ -18,7 +18,7 @@ from time import monotonic
 import identify
 import numpy as np
 import real
-from changed_constant import PACKAGE
+from changed_constant import PACKAGE, imported
 
 from vds_gz.core.errors import VdsGzError
 
@@ -28,8 +28,8 @@ CHANGED = Path(__file__).with_name("changed_constant.py")
 #: Seeds of the trials.
 CLEAN_SEEDS, NOISY_SEEDS = range(1), range(10, 12)
 
-#: The module with the constants of the search for terms.
-SEARCH = "selection"
+#: The modules with the constants of the search for terms.
+SEARCH = "selection", "trials", "cross_validation"
 
 HEAD = "| recording | quantity | std | command | simple fit | identified | ratio | time [s] | learned |"
 
@@ -118,13 +118,19 @@ def done(futures: dict[Future[list[real.Row]], str]) -> Iterator[list[real.Row]]
 
 
 def constants_of(module: str) -> list[str]:
-    """The numbers among the constants of a module of the estimator."""
-    values = vars(import_module(f"{PACKAGE}.{module}"))
-    return [f"{module}.{name}" for name, value in values.items() if name.isupper() and isinstance(value, float | int)]
+    """The numbers among the constants that a module of the estimator defines."""
+    found = import_module(f"{PACKAGE}.{module}")
+    return [
+        f"{module}.{name}"
+        for name, value in vars(found).items()
+        if name.isupper() and type(value) in (float, int) and name not in imported(found)
+    ]
 
 
 def sensitivity(folder: Path, jobs: int, only: Sequence[str], names: Sequence[str]) -> None:
     """Print how halving and doubling constants changes the ratios of the real recordings.
+
+    A line on standard error names a recording that fails; its row in the table says that the median lacks it.
 
     Args:
         folder: The recordings.
@@ -133,14 +139,23 @@ def sensitivity(folder: Path, jobs: int, only: Sequence[str], names: Sequence[st
         names: ``module.NAME`` of the constants; empty: those of the search.
     """
     recordings = drives(folder, only)
-    print("| constant | factor | median | worst | above 1.05 |", "|---" * 5 + "|", sep="\n")
+    print("| constant | factor | median | worst | above 1.05 | left out |", "|---" * 6 + "|", sep="\n")
     with ProcessPoolExecutor(jobs) as pool:
-        constants = names or constants_of(SEARCH)
+        constants = names or [constant for module in SEARCH for constant in constants_of(module)]
         for constant, factor in [("unchanged", 1.0), *product(constants, (0.5, 2.0))]:
             changed = (sys.executable, str(CHANGED), constant, str(factor))
             program = real.PROGRAM if constant == "unchanged" else changed
             futures = {pool.submit(real_rows, name, *drive, program): name for name, drive in recordings.items()}
-            rows = [row for rows in done(futures) for row in rows if row.follows]
-            ratios = np.array([row.ratio for row in rows] or [np.nan])
-            worse = f"{sum(row.worse for row in rows)} of {len(rows)}"
-            print(f"| {constant} | {factor:g} | {np.median(ratios):.3f} | {ratios.max():.2f} | {worse} |", flush=True)
+            print(sensitivity_row(constant, factor, list(done(futures)), recordings), flush=True)
+
+
+def sensitivity_row(
+    constant: str, factor: float, results: Sequence[Sequence[real.Row]], recordings: Iterable[str]
+) -> str:
+    """A row of the table of :func:`sensitivity`; recordings without a result are left out."""
+    rows = [row for result in results for row in result if row.follows]
+    ratios = np.array([row.ratio for row in rows] or [np.nan])
+    worse = f"{sum(row.worse for row in rows)} of {len(rows)}"
+    judged = {row.recording for result in results for row in result}
+    left_out = ", ".join(name for name in recordings if name not in judged)
+    return f"| {constant} | {factor:g} | {np.median(ratios):.3f} | {ratios.max():.2f} | {worse} | {left_out} |"

@@ -277,7 +277,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="MODULE.NAME",
-        help="constant to change; repeatable (all of `selection`)",
+        help="constant to change; repeatable (all of `selection`, `trials` and `cross_validation`)",
     )
     parser.add_argument("--output", metavar="FILE", help="append each result to a file, as a line of JSON")
     return parser

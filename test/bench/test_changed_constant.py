@@ -6,6 +6,7 @@ import pytest
 from helpers.tools import ROOT, tool
 
 from vds_gz.tools.study.identify import cross_validation, selection
+from vds_gz.tools.study.identify.problem import segments
 
 changed_constant = tool("changed_constant", "bench")
 
@@ -16,6 +17,13 @@ def test_a_constant_changes_in_its_module_and_where_it_was_imported(monkeypatch)
         monkeypatch.setattr(module, "LEAST", before)  # restored after the test
     changed_constant.change("cross_validation.LEAST", 2.0)
     assert cross_validation.LEAST == selection.LEAST == 2.0 * before
+
+
+def test_an_equal_constant_of_another_module_stays(monkeypatch):
+    for module in (cross_validation, segments):
+        monkeypatch.setattr(module, "FEWEST_BLOCKS", 7, raising=False)
+    changed_constant.change("cross_validation.FEWEST_BLOCKS", 2.0)
+    assert (cross_validation.FEWEST_BLOCKS, segments.FEWEST_BLOCKS) == (14, 7)
 
 
 def test_whole_numbers_stay_whole_and_positive(monkeypatch):
@@ -29,8 +37,10 @@ def test_whole_numbers_stay_whole_and_positive(monkeypatch):
 def test_the_constants_of_the_search_exist(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "bench")
     table = tool("identification_table", "bench")
-    constants = table.constants_of(table.SEARCH)
-    assert constants
+    constants = [constant for module in table.SEARCH for constant in table.constants_of(module)]
+    assert {constant.partition(".")[0] for constant in constants} == set(table.SEARCH)
+    assert "cross_validation.LEAST" in constants
+    assert "selection.LEAST" not in constants, "it is imported"
     for constant in constants:
         changed_constant.change(constant, 1.0)
 

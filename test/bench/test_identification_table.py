@@ -42,3 +42,10 @@ def test_a_recording_that_fails_is_exit_code_1(table, tmp_path, capsys):
     (tmp_path / "car.yaml").write_text((ROOT / "examples" / "data" / "f1tenth.yaml").read_text())
     assert table.table(tmp_path, 1, ["car_1"]) == 1
     assert "car_1: RecordingError: recording 'car_1' needs commands that vary" in capsys.readouterr().err
+
+
+def test_a_median_names_the_recordings_that_it_lacks(table):
+    rows = [[table.real.Row(f"car_{k}", "speed", 1.0, 0.4, 0.2, 0.1 * k, "a lag", 7.4)] for k in (1, 3)]
+    row = table.sensitivity_row("trials.PROMISING", 0.5, rows, ["car_1", "car_2", "car_3"])
+    assert row == "| trials.PROMISING | 0.5 | 1.000 | 1.50 | 1 of 2 | car_2 |"
+    assert table.sensitivity_row("unchanged", 1.0, [], ["car_1"]).endswith("| nan | nan | 0 of 0 | car_1 |")

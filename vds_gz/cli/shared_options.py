@@ -128,5 +128,5 @@ def output_folder(path: str) -> Path:
     """The folder of ``-o``; a file of this name is refused before any work. Writers make the folder."""
     folder = Path(path)
     if file := next((part for part in (folder, *folder.parents) if part.is_file()), None):
-        raise ArgumentError(f"-o '{folder}' is to be a folder, but '{file}' is a file; give another name")
+        raise ArgumentError(f"-o '{folder}' must be a folder, but '{file}' is a file; give another name")
     return folder

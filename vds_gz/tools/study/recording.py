@@ -284,7 +284,7 @@ def commands_of(commanded: Mapping[str, Series]) -> Commands:
 
 def _held(series: Series | None, time: Array) -> Array:
     """The commands in force at these times; NaN before the first and where nothing was commanded."""
-    if series is None:
+    if series is None or not len(series.time):
         return np.full(len(time), np.nan)
     return np.where(time >= series.time[0], held(series.time, series.value, time), np.nan)
 

@@ -13,8 +13,9 @@ from vds_gz.tools.study.identify.identification import identify
 from vds_gz.tools.study.identify.problem.command_hold import CommandHold, command_hold, with_known_commands
 from vds_gz.tools.study.identify.problem.segments import segments_of
 from vds_gz.tools.study.identify.problem.unused_samples import unused_words
+from vds_gz.tools.study.identify.recording_faults import AFTER_COMMAND
 from vds_gz.tools.study.identify.results import VehicleFit
-from vds_gz.tools.study.recording import Series
+from vds_gz.tools.study.recording import Recording, Series
 from vds_gz.tools.study.report.identification_report import fit_rows
 
 
@@ -154,6 +155,24 @@ def test_zeros_at_time_outs_are_commands():
     assert len(known.commands.time) == len(recording.commands.time) + 4
     [segment] = segments_of([known], [known.channels], 1e-3)
     assert segment.duration > 0.8 * end
+
+
+def test_a_time_out_that_no_pause_reaches_explains_nothing():
+    """Without stops there are too few commands to compare with the motion."""
+    commands = [(0.5 + 2.64 * k, (0.3, 0.5)[k % 2], (0.6, 0.0, -0.6)[k % 3]) for k in range(12)]
+    hold = command_hold([driven(robot(2.0, dead_time=0.05, time_constant=0.05), commands, 0.5 + 2.64 * 12)])
+    assert hold.contradiction == ""
+    assert hold.timeout.value == pytest.approx(2.0, abs=2 * INTERVAL)
+
+
+def test_constant_motion_shows_no_lag():
+    """The vehicle moved on for the pause, but for the longest lag."""
+    times = 0.05 * np.arange(400)
+    sent = np.r_[0.1 * np.arange(100), 15.0]
+    commanded = {"v_x": Series(sent, np.full(len(sent), 0.5))}
+    hold = command_hold([Recording(commanded, {"v_x": Series(times, np.full(len(times), 0.5))})])
+    pause = 15.0 - sent[-2]
+    assert hold.least == pytest.approx(pause - AFTER_COMMAND, abs=2 * INTERVAL)
 
 
 def test_the_range_of_a_time_out_is_labelled_as_what_was_seen():

@@ -40,15 +40,19 @@ LIMITS = st.sampled_from([0.3, 0.8, 2.0])
 SIDEWAYS, STEERED = ("omni", "swerve"), ("bicycle", "four_wheel_steering")
 
 
-def lines_of(model, parameters):
-    """Nav2's lines of a vehicle that was observed up to :data:`SPEED` in each quantity, and their numbers."""
+def lines_of(model, parameters, observed=None):
+    """Nav2's lines of a vehicle that was observed up to :data:`SPEED` in each quantity, and their numbers.
+
+    ``observed`` has other speeds by quantity; None: not measured.
+    """
     axes, channels = [], []
     for quantity in QUANTITIES:
         if quantity == "v_y" and model not in SIDEWAYS:
             continue
-        value = SPEED * np.sin(2.0 * math.pi / PERIOD * TIME)
-        shared = "odom", 0, 0.0, 0.0, 0, 0.0, TIME, value, value, value, np.ones(len(TIME))
-        channels.append(Channel(quantity, quantity, "m/s", *shared))
+        if (speed := (observed or {}).get(quantity, SPEED)) is not None:
+            value = speed * np.sin(2.0 * math.pi / PERIOD * TIME)
+            shared = "odom", 0, 0.0, 0.0, 0, 0.0, TIME, value, value, value, np.ones(len(TIME))
+            channels.append(Channel(quantity, quantity, "m/s", *shared))
         axes.append(Axis(quantity, "m/s", dict.fromkeys(NAMES), Reached(0.0, 0.0, 0.0)))
     lines = list(nav2(VehicleFit(model, parameters, {}, {}, {}, tuple(channels), (), tuple(axes))))
     numbers = {}
@@ -149,6 +153,13 @@ def test_a_calculated_spin_is_named_if_no_recording_reached_it():
     assert slow["max_velocity"][1] == "  # yaw_rate is calculated, the recording reached 0.399"
     assert spinning["max_velocity"][0]["yaw_rate"] == pytest.approx(0.4)
     assert spinning["max_velocity"][1] == ""
+
+
+@pytest.mark.parametrize(("speed", "note"), [(0.0, f"{NO_LIMIT}yaw_rate"), (None, "not measured: yaw_rate")])
+def test_a_yaw_rate_that_was_not_measured_is_not_called_observed(speed, note):
+    drive = DriveParameters(dead_time=0.1, time_constant=0.2, max_velocity=0.4)
+    numbers = lines_of("differential", DifferentialParameters(drive_actuators=drive), {"yaw_rate": speed})
+    assert numbers["max_velocity"] == ({"v_x": 0.4, "v_y": 0.0, "yaw_rate": 0.0}, f"  # {note}")
 
 
 def test_a_car_that_skids_beyond_the_observed_speeds_has_its_limits():

@@ -21,7 +21,7 @@ from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.node import NEVER_OLD
 from vds_gz.core.parameters.yaml_reader import read_intervals
 from vds_gz.tools.study.identify.estimates import Estimate
-from vds_gz.tools.study.identify.exports import NOT_MET
+from vds_gz.tools.study.identify.exports import NOT_MET, WIDEST
 from vds_gz.tools.study.identify.many import JOURNAL, Result, Source, identify_many, pool, pool_results, read_results
 from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.report.recordings import pooled_findings, pooled_rows
@@ -133,6 +133,45 @@ def test_parameters_without_estimates_have_the_value_of_most_recordings():
     assert lag not in lines, "most recordings keep the given value"
 
 
+@pytest.mark.parametrize(
+    ("reached", "unmeasured", "origin"),
+    [
+        ((1.0, 2.0), (), "; 2 was reached"),
+        ((1.0, 2.0), (1,), "; 1 was reached"),
+        ((1.0, 2.0), (0, 1), "; 2 was commanded"),
+        ((None, None), (0, 1), ", nor measured"),
+    ],
+)
+@pytest.mark.parametrize(("limit", "words"), [(0.0, NOT_MET), (1.57, WIDEST)])
+def test_a_limit_that_was_not_met_says_what_was_measured_or_else_commanded(reached, unmeasured, origin, limit, words):
+    name = "steering_actuator.max_position"
+    line = Override(f"model_params.bicycle.{name}", limit, f"{words}; 0.1 was reached")
+    every = [
+        Result(
+            f"{k}",
+            "",
+            "bicycle",
+            {},
+            {},
+            {},
+            {} if most is None else {name: most},
+            (line,),
+            (name,) * (k in unmeasured),
+        )
+        for k, most in enumerate(reached)
+    ]
+    assert pool_results(every).overrides == (line._replace(origin=f"{words}{origin}"),)
+
+
+@pytest.mark.parametrize(("unmeasured", "limit"), [((), 1.57), (("steering_actuator.max_position",), 0.3)])
+def test_a_pooled_limit_was_not_met_if_an_angle_exceeds_it_but_not_a_command(unmeasured, limit):
+    name = "steering_actuator.max_position"
+    full, line = f"model_params.bicycle.{name}", Override(f"model_params.bicycle.{name}", 1.57, f"{WIDEST}; 0.4")
+    met = Result("a", "", "bicycle", {name: Estimate(0.3, 0.29, 0.31)}, {}, {}, {}, (Override(full, 0.3),))
+    exceeded = Result("b", "", "bicycle", {name: None}, {}, {}, {name: 0.4}, (line,), unmeasured)
+    assert [found.value for found in pool_results([met, exceeded]).overrides] == [limit]
+
+
 def test_time_outs_are_pooled_and_contradictions_named():
     def result(log, timeout, moved_on, *lines):
         numbers = {MAX_AGE: timeout and Estimate(timeout, timeout - 0.05, timeout + 0.05)}
@@ -144,8 +183,8 @@ def test_time_outs_are_pooled_and_contradictions_named():
     vehicle = pool_results([shorter, unknown, longer])
     [line], [row] = vehicle.overrides, pooled_rows(vehicle)
     assert (line.name, line.value) == (MAX_AGE, pytest.approx(0.5))
-    assert row[:3] == ("commands", "time-out", "0.5 s")
-    assert row[4] == "2"
+    assert line.origin == "stops seen: 0.43 to 0.58", "it is not a 95 % interval"
+    assert row[:5] == ("commands", "time-out", "0.5 s", line.origin, "2")
 
     vehicle = pool_results([shorter, holding, longer])
     assert (vehicle.overrides, list(pooled_rows(vehicle))) == ((), [])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vds_gz.core.configuration import parameters_of
+from vds_gz.core.configuration import load_parameters, parameters_of
 from vds_gz.core.parameters.actuator_parameters import DriveParameters
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.vehicles import DifferentialParameters
@@ -68,6 +68,18 @@ def test_commands_alone_show_no_rate():
     assert not rate.measured
     assert not limit.measured
     assert reaches["drive_actuator.max_velocity"].measured
+
+
+def test_commands_alone_show_no_rate_of_steered_modules():
+    time = 0.05 * np.arange(400)
+    speed, turn = 1.0 + 0.5 * np.sign(np.sin(time)), 0.3 * np.sign(np.sin(2.0 * time))
+    series = {"v_x": Series(time, speed), "yaw_rate": Series(time, turn)}
+    swerve = load_parameters("swerve_robot")
+    reaches = reach_of(set_up([Recording(series, series)], vehicle=swerve, wheel_base=None, fit=(), priors={}))
+    rate, limit = (reaches[f"steering_actuators.{name}"] for name in ("max_velocity", "max_position"))
+    assert np.isnan(rate.most)
+    assert (rate.measured, limit.measured) == (False, False)
+    assert limit.most > 0.0
 
 
 def test_the_acceleration_of_a_wheel_is_not_the_sum_of_peaks_at_different_times():

@@ -148,6 +148,14 @@ def test_a_slow_vehicle_with_a_coarse_encoder_does_not_drop_out(rate: float, jit
     assert len(cleaned(speed, "v_x", time=time)[0]) == 600
 
 
+@pytest.mark.parametrize("part", [0.3, 0.5, 0.8])
+def test_intervals_without_a_count_of_a_very_coarse_encoder_are_no_drop_outs(part: float):
+    """Each count is 0.8 m/s for one interval, which no vehicle gains and loses so fast."""
+    speed = 0.8 * np.diff(np.floor(part * np.arange(601)))
+    assert np.mean(speed == 0.0) == pytest.approx(1.0 - part, abs=0.01)
+    assert len(cleaned(speed, "v_x", time=0.02 * np.arange(600))[0]) == 600
+
+
 def test_stops_of_half_a_second_and_changes_of_sign_stay():
     for value in (np.floor(TIME / 0.5) % 2.0, np.sign(np.sin(20.0 * TIME))):
         assert len(cleaned(value, "v_x")[0]) == 600

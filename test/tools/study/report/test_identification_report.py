@@ -196,7 +196,7 @@ def test_the_largest_steering_angle_is_no_limit_that_was_met(fit):
     steering = dataclasses.replace(fit.parameters.steering_actuator, max_position=1.57)
     free = dataclasses.replace(fit, parameters=dataclasses.replace(fit.parameters, steering_actuator=steering))
     [line] = [line for line in overrides(free) if line.name.endswith("max_position")]
-    assert line.origin == "no limit was met: the largest that there is; 0.4 was reached"
+    assert line.origin == "not met: the largest possible value; 0.4 was reached"
     assert ("steering", "limit", "1.57 rad", line.origin) in list(fit_rows(free, [line]))
 
 

@@ -153,7 +153,7 @@ def _fine(times_a: Array, a: Array, times_b: Array, b: Array, reach: float) -> f
 
 
 def nearest_equal(time: float, value: Array, times: Array, values: Array, reach: float, tolerance: float) -> int | None:
-    """Index of the change nearest to a time, within a reach [s], to the same value within a tolerance; None without.
+    """Index of the change nearest to a time, within a reach [s], to the same value within a tolerance, or None.
 
     Changes have times (n,) [s], in their order, and new values (n, quantities).
     """

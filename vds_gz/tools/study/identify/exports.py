@@ -42,7 +42,7 @@ SHOWN, EXCEEDED = 0.9, 1.3
 #: Comments of parameters without an interval in a parameter file.
 NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "as observed at standstill", "best fit to the recording"
-WIDEST = "no limit was met: the largest that there is"
+WIDEST = "not met: the largest possible value"
 
 
 def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[Override]:
@@ -63,7 +63,8 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
         changed, limited = value != value_of(base, name), is_limited(fit.parameters, name)
         if name in fit.reached or name in fit.unmeasured:
             if changed or not (limited or name in kept_limits):
-                yield Override(f"{group}.{name}", value, BEST if limited else _unmet(fit, name, value))
+                unmet = unmet_comment(value, fit.reached.get(name), measured=name not in fit.unmeasured)
+                yield Override(f"{group}.{name}", value, BEST if limited else unmet)
         elif changed:
             yield Override(f"{group}.{name}", value, NOT_NEEDED if value in (0.0, 1.0) else BEST)
     for axis in fit.axes:
@@ -81,12 +82,18 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
             yield Override(f"{group}.{parameter.name}", points, BEST)
 
 
-def _unmet(fit: VehicleFit, name: str, value: float) -> str:
-    """The comment of a limit that was not met; of a steering's, ``value`` may be the largest angle of the model."""
+def unmet_comment(value: object, most: float | None, *, measured: bool) -> str:
+    """The comment of a limit that was not met.
+
+    Args:
+        value: The written limit: 0, or of a steering angle possibly the largest one of the model.
+        most: The largest value that was measured, or else commanded; None: neither is known.
+        measured: Whether ``most`` was measured.
+    """
     comment = NOT_MET if value == 0.0 else WIDEST
-    if name not in fit.reached:
+    if most is None:
         return f"{comment}, nor measured"
-    return f"{comment}; {fit.reached[name]:.3g} was {'commanded' if name in fit.unmeasured else 'reached'}"
+    return f"{comment}; {most:.3g} was {'reached' if measured else 'commanded'}"
 
 
 def nav2(fit: VehicleFit) -> Iterator[str]:
@@ -110,12 +117,16 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
 
 def _notes(limits: Mapping[str, Mapping[str, Maximum]], name: str) -> Iterator[str]:
     """Notes on maxima by name: which are no limits, and velocities that no recording reached, as in a turn in place."""
-    if unmet := [quantity for quantity, maxima in limits.items() if not maxima[name].met]:
-        yield f"observed, no limit was met: {', '.join(unmet)}"
+    unmet = [quantity for quantity, maxima in limits.items() if not maxima[name].met]
+    unmeasured = [quantity for quantity in unmet if limits[quantity][name].observed is None]
+    if observed := [quantity for quantity in unmet if quantity not in unmeasured]:
+        yield f"observed, no limit was met: {', '.join(observed)}"
+    if unmeasured:
+        yield f"not measured: {', '.join(unmeasured)}"
     for quantity, maxima in limits.items() if name == "value" else ():
         limit = maxima[name]
-        if limit.met and not SHOWN * limit.value <= limit.observed <= EXCEEDED * limit.value:
-            shown = f"the recording reached {limit.observed:.3g}" if limit.observed else "not measured"
+        if limit.met and not SHOWN * limit.value <= (limit.observed or 0.0) <= EXCEEDED * limit.value:
+            shown = "not measured" if limit.observed is None else f"the recording reached {limit.observed:.3g}"
             yield f"{quantity} is calculated, {shown}"
 
 
@@ -185,7 +196,7 @@ class Maximum(NamedTuple):
 
     value: float
     met: bool
-    observed: float  # 0 if it was not measured
+    observed: float | None  # None if it was not measured
 
 
 def velocity_limits(fit: VehicleFit) -> dict[str, dict[str, Maximum]]:
@@ -211,9 +222,10 @@ def velocity_limits(fit: VehicleFit) -> dict[str, dict[str, Maximum]]:
         else:
             most = Reached(math.inf, math.inf, math.inf)
         limits[quantity] = {}
+        measured = any(channel.quantity == quantity for channel in fit.channels)
         for name, limit, top in zip(Reached._fields, most, observed, strict=True):
             met = limit < top or (math.isfinite(limit) and _has_limit(fit, quantity, name) and not lower_one)
-            limits[quantity][name] = Maximum(limit if met else top, met, top)
+            limits[quantity][name] = Maximum(limit if met else top, met, top if measured else None)
     return limits
 
 

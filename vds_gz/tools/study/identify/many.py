@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,10 @@ from vds_gz.core.parameters.yaml_reader import Interval
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.programs.bags.reader import may_be_bag
 from vds_gz.tools.study.identify.estimates import WIDTH, Estimate
-from vds_gz.tools.study.identify.exports import NOT_MET, overrides
+from vds_gz.tools.study.identify.exports import NOT_MET, WIDEST, overrides, unmet_comment
 from vds_gz.tools.study.identify.identification import identify
 from vds_gz.tools.study.identify.labels import ParameterLabel, named
-from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
+from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE, range_seen
 from vds_gz.tools.study.identify.problem.parameters import actuations
 from vds_gz.tools.study.identify.problem.unknowns import check_names
 from vds_gz.tools.study.identify.results import NamedEstimates, VehicleFit
@@ -81,7 +81,8 @@ class Source:
         axes.pop("steering.fall", None)
         lines, hold = tuple(overrides(fit, self.vehicle)), fit.command_hold
         numbers, reached = {**fit.numbers, MAX_AGE: hold.timeout}, {**fit.reached, MAX_AGE: hold.least}
-        return Result(log, "", fit.model, numbers, fit.calibrations, axes, reached, lines)
+        unmeasured = tuple(sorted(fit.unmeasured))
+        return Result(log, "", fit.model, numbers, fit.calibrations, axes, reached, lines, unmeasured)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class Result:
     """The result of one recording, ``log`` being its path, or a ``failure``: the reason, which names the recording.
 
     Numbers are those of :class:`~vds_gz.tools.study.identify.results.VehicleFit`, and the time-out of commands; those
-    of axes have names such as ``v_x.dead_time``.
+    of axes have names such as ``v_x.dead_time``. Of the limits in ``unmeasured``, ``reached`` has the largest command.
     """
 
     log: str
@@ -100,6 +101,7 @@ class Result:
     axes: NamedEstimates = field(default_factory=dict)
     reached: Mapping[str, float] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
     @property
     def estimates(self) -> dict[str, Estimate]:
@@ -121,6 +123,7 @@ def read_results(file: Path) -> Iterator[tuple[str, Result]]:
             for group in ("numbers", "calibrations", "axes"):
                 entry[group] = {name: number and Estimate(**number) for name, number in entry[group].items()}
             entry["overrides"] = tuple(Override(*fields) for fields in entry["overrides"])
+            entry["unmeasured"] = tuple(entry["unmeasured"])
             yield key, Result(**entry)
         except (ValueError, TypeError, LookupError, AttributeError):
             continue
@@ -227,6 +230,13 @@ def pool(estimates: Mapping[str, Estimate]) -> Pooled:
     return Pooled(Estimate(mean, mean - half, mean + half), len(values), math.sqrt(between), scatter, farthest)
 
 
+def pool_time_outs(estimates: Mapping[str, Estimate]) -> Pooled:
+    """Pool at least one time-out, by recording: the median, and the range of all stops that were seen."""
+    values, lows, highs = np.transpose([(one.value, one.low, one.high) for one in estimates.values()])
+    seen = Estimate(float(np.median(values)), float(np.min(lows)), float(np.max(highs)))
+    return replace(pool(estimates), estimate=seen)
+
+
 def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
     """One vehicle from the results of its recordings; None if all of them failed."""
     done = [result for result in results if not result.failure]
@@ -239,7 +249,9 @@ def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
     for result in same:
         for name, estimate in result.estimates.items():
             by_name.setdefault(name, {})[result.log] = estimate
-    pooled = {name: pool(estimates) for name, estimates in by_name.items()}
+    pooled = {
+        name: pool_time_outs(estimates) if name == MAX_AGE else pool(estimates) for name, estimates in by_name.items()
+    }
     if contradiction := _moves_on(same, pooled.get(MAX_AGE)):
         del pooled[MAX_AGE]
 
@@ -273,21 +285,33 @@ def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Poole
     limits = {actuation["value"] for actuation in actuations(models()[model].parameters()).values()}
     for name in dict.fromkeys(name for by_name in lines for name in by_name):
         parameter = name.removeprefix(f"model_params.{model}.")
-        most = max(result.reached.get(parameter, 0.0) for result in results)
         there = [by_name[name] for by_name in lines if name in by_name]
-        verb = "commanded" if there[0].origin.endswith("was commanded") else "reached"
-        not_met = f"{NOT_MET}; {most:.3g} was {verb}"
-        if parameter in pooled:
-            unmet = next((line for line in there if line.origin.startswith(NOT_MET)), None)
-            estimate = pooled[parameter].estimate
-            exceeded = unmet and parameter in limits and most > EXCEEDED * estimate.high
-            yield unmet._replace(origin=not_met) if unmet and exceeded else estimate.override(name)
-            continue
+        with_reach = [result for result in results if parameter in result.reached]
+        measured = [result.reached[parameter] for result in with_reach if parameter not in result.unmeasured]
+        most = max(measured or [result.reached[parameter] for result in with_reach], default=None)
         if name == MAX_AGE:
-            if not any(MAX_AGE in result.estimates for result in results):
+            if name in pooled:
+                timeout = pooled[name].estimate
+                yield Override(name, float(f"{timeout.value:.5g}"), range_seen(timeout))
+            elif not any(MAX_AGE in result.estimates for result in results):
                 yield there[0]
+            continue
+        if parameter in pooled:
+            unmet = next(filter(_is_unmet, there), None)
+            estimate = pooled[parameter].estimate
+            if unmet and parameter in limits and max(measured, default=0.0) > EXCEEDED * estimate.high:
+                yield unmet._replace(origin=unmet_comment(unmet.value, most, measured=True))
+            else:
+                yield estimate.override(name)
             continue
         values = [by_name[name].value if name in by_name else None for by_name in lines]
         if (value := max(values, key=values.count)) is not None:
             line = lines[values.index(value)][name]
-            yield line._replace(origin=not_met) if line.origin.startswith(NOT_MET) else line
+            if _is_unmet(line):
+                line = line._replace(origin=unmet_comment(line.value, most, measured=bool(measured)))
+            yield line
+
+
+def _is_unmet(line: Override) -> bool:
+    """Whether a line is a limit that was not met."""
+    return line.origin.startswith((NOT_MET, WIDEST))

@@ -147,9 +147,12 @@ def _steering_reaches(setup: Setup, name: str) -> Iterator[tuple[str, Reach]]:
     top = setup.steering_references[name].magnitude
     for stage, parameter in setup.actuators[name].names.items():
         if STAGES[stage].is_limit or STAGES[stage].reached == "command":
-            tried = max(rates, default=top / COMMAND_RISE_TIME) if stage == "rise" else top
-            is_rate = stage == "rise"
-            yield parameter, Reach(0.0, tried, math.nan if is_rate and not rates else tried, measured=is_rate)
+            if stage != "rise":
+                yield parameter, Reach(0.0, top, top, measured=False)
+            elif rates:
+                yield parameter, Reach(0.0, max(rates), max(rates))
+            else:
+                yield parameter, Reach(0.0, top / COMMAND_RISE_TIME, math.nan, measured=False)
 
 
 def attained_gain(setup: Setup, quantity: str) -> float:

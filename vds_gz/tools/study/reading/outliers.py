@@ -41,7 +41,7 @@ FEWEST_SAMPLES = 20
 #: A sensor drops out if it falls below the part LOW of its local level and returns to it within DIP [s], at least DIPS
 #: times and in the part DROPPED of the moving samples. Its readings are on two levels: those from LOW to HIGH are fewer
 #: than SELDOM times those below. Dips in which a vehicle would have to brake faster than any can need not be so many.
-#: They last for at most LONGEST_DIP samples.
+#: They last for at most LONGEST_DIP samples, and those of a coarse sensor are in less than the part DROPPED.
 LOW, HIGH, DIP, DIPS, DROPPED, SELDOM = 0.15, 0.6, 0.35, 20, 0.1, 0.5
 LONGEST_DIP = 3
 
@@ -126,7 +126,8 @@ def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
     level = np.max(sliding_window_view(np.pad(speed, half), 2 * half + 1), axis=1)
     moves = level > 0.5 * float(np.percentile(speed, 95.0))
     low, below = moves & (speed <= LOW * level), moves & (speed < HIGH * level)
-    two_levels = np.sum(below & ~low) < SELDOM * low.sum() and not _is_coarse(series, moves & ~low)
+    coarse = _is_coarse(series, moves & ~low)
+    two_levels = np.sum(below & ~low) < SELDOM * low.sum() and not coarse
     mask, count = np.zeros(len(below), bool), 0
     edges = np.flatnonzero(np.diff(below))[int(below[0]) :]  # the last sample before each dip, and its last one
     for before, last in zip(edges[::2], edges[1::2], strict=False):
@@ -137,6 +138,8 @@ def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
             count += 1
     if not two_levels or count < DIPS or mask.sum() < DROPPED * moves.sum():
         mask = _impossible_dips(series, quantity)
+        if coarse and mask.sum() >= DROPPED * moves.sum():  # intervals without a count
+            return
     if mask.any():
         yield Outliers(mask, "are drop-outs: the sensor reads 0 for moments while the vehicle moves")
 

@@ -18,7 +18,7 @@ from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import NOT_MET
 from vds_gz.tools.study.identify.labels import named
 from vds_gz.tools.study.identify.many import Pooled, PooledVehicle, Result
-from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
+from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE, range_seen
 from vds_gz.tools.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, add_legend, literal, panels
 from vds_gz.tools.study.report.text import ReportPage
 
@@ -38,7 +38,8 @@ def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
         number = vehicle.numbers[word.name]
         scatter = "" if math.isnan(number.scatter) else f"{number.scatter:.1f} x"
         value, spread = word.estimate(number.estimate), word.with_unit(number.spread, 2)
-        yield word.axis, word.label, value, number.estimate.interval, str(number.count), spread, scatter
+        interval = range_seen(number.estimate) if word.name == MAX_AGE else number.estimate.interval
+        yield word.axis, word.label, value, interval, str(number.count), spread, scatter
     pooled = {word.name for word in vehicle.words}
     for word in named(vehicle.model, [name for name in lines if name not in pooled]):
         line = lines[word.name]

@@ -16,10 +16,10 @@ import numpy as np
 from vds_gz.core.arrays import Array, Flags
 from vds_gz.tools.study.identify.recording_faults import AFTER_COMMAND
 from vds_gz.tools.study.recording import COMMANDED, Commands, Series
-from vds_gz.tools.study.series_alignment import common_grid
+from vds_gz.tools.study.series_alignment import NOT_TOGETHER, common_grid
 from vds_gz.tools.study.signals import SPIKE_WINDOW, median_filtered, noise
 
-#: Minimum interval between two commands that may show a time-out [s]. Many robots get commands at 5 Hz, regularly.
+#: Minimum interval between two commands that may show a time-out [s]; commands at 5 Hz or faster have no pauses.
 SHORTEST = 0.2
 
 #: A command, and the motion after it, count if they exceed this part of the largest, and noise by this factor: slow
@@ -169,7 +169,11 @@ class AxisMotion:
         grid = common_grid(
             Series(self._time, self._commanded), Series(self._at, self._value), 0.0, AFTER_COMMAND, held=True
         )
-        return AFTER_COMMAND if grid is None else float(grid.shifts[np.argmax(grid.fit().correlation)])
+        if grid is None:
+            return AFTER_COMMAND
+        correlation = grid.fit().correlation  # 0 at all shifts if commands or motion are constant
+        best = int(np.argmax(correlation))
+        return float(grid.shifts[best]) if correlation[best] > NOT_TOGETHER else AFTER_COMMAND
 
     def _usual_delays(self, level: float) -> tuple[float, float]:
         """Both delays of changes to or from about this level [s]; without any, the lag behind the commands."""

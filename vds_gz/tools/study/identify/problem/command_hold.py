@@ -69,12 +69,17 @@ class CommandHold:
     @property
     def range_seen(self) -> str:
         """The range of the stops after a time-out, in words."""
-        return f"stops seen: {self.timeout.interval}" if self.timeout else ""
+        return range_seen(self.timeout) if self.timeout else ""
 
     @property
     def moved_on(self) -> str:
         """How long it followed its last command, in words."""
         return f"moved on for {self.least:.2g} s without another"
+
+
+def range_seen(timeout: Estimate) -> str:
+    """The range of the stops after a time-out, in words; it is not a 95 % interval."""
+    return f"stops seen: {timeout.interval}"
 
 
 def command_hold(recordings: Sequence[Recording]) -> CommandHold:
@@ -86,9 +91,7 @@ def command_hold(recordings: Sequence[Recording]) -> CommandHold:
     if hold.timeout is None and not hold.endless:
         return hold
     known, usual = (math.inf, hold.least) if hold.timeout is None else (hold.timeout.value, hold.timeout.value)
-    unexplained = {
-        timeout: _unexplained(recordings, timeout) for timeout in (known, *(factor * usual for factor in OTHERS))
-    }
+    unexplained = _unexplained(recordings, (known, *(factor * usual for factor in OTHERS)))
     best = min(unexplained, key=lambda timeout: unexplained[timeout])
     if unexplained[best] >= LESS * unexplained[known]:
         return hold
@@ -98,21 +101,26 @@ def command_hold(recordings: Sequence[Recording]) -> CommandHold:
     )
 
 
-def _unexplained(recordings: Sequence[Recording], timeout: float) -> float:
-    """The part of the motion that commands with a time-out do not explain, as the mean of all speeds."""
+def _unexplained(recordings: Sequence[Recording], timeouts: Sequence[float]) -> dict[float, float]:
+    """The part of the motion that commands with each time-out [s] do not explain, as the mean of all speeds.
+
+    Speeds that are too short to be compared at one of the time-outs do not count.
+    """
     parts = []
     for recording in recordings:
-        timed, end = _with_stops(recording, timeout), float(recording.commands.time[-1]) + AFTER_COMMAND
+        timed, end = [_with_stops(recording, each) for each in timeouts], recording.commands.time[-1] + AFTER_COMMAND
         for name in SPEEDS:
             if not _is_usable(recording, name):
                 continue
             measured = recording.measured[name]
             during = measured.time <= end  # the same samples for all time-outs
             response = Series(measured.time[during], measured.value[during])
-            match = relation(timed[name], response, 0.0, AFTER_COMMAND, held=True)
-            if match is not None:
-                parts.append(match.unexplained)
-    return float(np.mean(parts)) if parts else 0.0
+            matches = [relation(commands[name], response, 0.0, AFTER_COMMAND, held=True) for commands in timed]
+            known = [match.unexplained for match in matches if match is not None]
+            if len(known) == len(timeouts):
+                parts.append(known)
+    means = np.mean(parts, axis=0) if parts else np.zeros(len(timeouts))
+    return dict(zip(timeouts, means.tolist(), strict=True))
 
 
 def _by_pauses(recordings: Sequence[Recording]) -> CommandHold:
