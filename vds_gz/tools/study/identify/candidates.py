@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -111,12 +111,7 @@ def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, in
     """A whole actuator, the drive with the limit of its hub motors; also with its steady state."""
     wheels = [actuator for actuator in setup.actuators.values() if actuator.each_wheel]
     hubs = _indices(setup, wheels[0]) if wheels and setup.actuators[name].drives else {}
-    axes: list[list[tuple[int, float]]] = []
-    for part in (stages, hubs):
-        for stage in part:
-            if (values := STAGES[stage].whole) is not None:
-                tried = _context(setup, reach, part[stage], {}).tried
-                axes.append([(part[stage], value) for value in values(tried)])
+    axes = _axes(setup, reach, [*stages.values(), *hubs.values()])
     common = {k: stages[STAGES[stage].fallback] for stage, k in stages.items() if STAGES[stage].fallback in stages}
     static = {stages[stage]: STAGES[stage].neutral for stage in STATIC if stage in stages}
     parts = [axis[0][0] for axis in axes] + list(common)
@@ -125,6 +120,29 @@ def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, in
         yield Candidate(f"{name} as a whole", tuple(parts), starts, required, whole=True)
         if static:
             yield Candidate(f"{name} as a whole with its gain", (*parts, *static), starts, required, whole=True)
+    yield from _limited_before(setup, reach, name, stages)
+
+
+def _axes(setup: Setup, reach: Reaches, terms: Iterable[int]) -> list[list[tuple[int, float]]]:
+    """The trial values of each of some terms that has any in a whole actuator."""
+    kinds = ((k, setup.family.terms[k].kind) for k in terms)
+    return [
+        [(k, value) for value in kind.whole(_context(setup, reach, k, {}).tried)]
+        for k, kind in kinds
+        if kind.whole is not None
+    ]
+
+
+def _limited_before(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, int]) -> Iterator[Candidate]:
+    """The response of a drive with limits of the velocities before it, which the drive's own would stand in for."""
+    velocities = [actuator for actuator in setup.actuators.values() if actuator.limited_velocity]
+    rises = [index["rise"] for actuator in velocities if "rise" in (index := _indices(setup, actuator))]
+    if setup.actuators[name].drives and rises and all(stage in stages for stage in LINEAR):
+        parts = [*(stages[stage] for stage in LINEAR[:2]), *rises]
+        gain = stages[LINEAR[2]]
+        starts = partial(_whole, _axes(setup, reach, parts), {}, {gain: STAGES[LINEAR[2]].neutral})
+        words = f"{name} with limits of velocities before it"
+        yield Candidate(words, (*parts, gain), starts, _required(setup, parts), whole=True)
 
 
 def _whole(
