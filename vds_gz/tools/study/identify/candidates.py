@@ -134,10 +134,10 @@ def _axes(setup: Setup, reach: Reaches, terms: Iterable[int]) -> list[list[tuple
 
 
 def _limited_before(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, int]) -> Iterator[Candidate]:
-    """The response of a drive with limits of the velocities before it, which the drive's own would stand in for."""
-    velocities = [actuator for actuator in setup.actuators.values() if actuator.limited_velocity]
+    """The response of a drive with limits of several velocities before it, which its own would stand in for."""
+    velocities = [setup.actuators[other] for other in setup.excited if setup.actuators[other].limited_velocity]
     rises = [index["rise"] for actuator in velocities if "rise" in (index := _indices(setup, actuator))]
-    if setup.actuators[name].drives and rises and all(stage in stages for stage in LINEAR):
+    if setup.actuators[name].drives and len(rises) > 1 and all(stage in stages for stage in LINEAR):
         parts = [*(stages[stage] for stage in LINEAR[:2]), *rises]
         gain = stages[LINEAR[2]]
         starts = partial(_whole, _axes(setup, reach, parts), {}, {gain: STAGES[LINEAR[2]].neutral})
