@@ -73,6 +73,22 @@ def test_a_value_next_to_a_bound_is_moved_to_it():
     assert solution.point[index] == pytest.approx(LAG, abs=1e-3)
 
 
+@pytest.mark.parametrize("stage", ["dead_time", "time_constant"])
+def test_delays_far_below_a_step_are_zero(stage):
+    setup = setup_of()
+    index = setup.family.index(f"drive_actuators.{stage}")
+    point = neutral_point(setup.family.terms)
+    if stage == "dead_time":
+        values = np.interp(TIME - 1e-4, TIME, response())
+        point[setup.family.index("drive_actuators.time_constant")] = LAG
+    else:
+        values = LEVELS.value[np.searchsorted(LEVELS.time, TIME - 1e-9, side="right") - 1]
+        point[index] = 1e-4
+    data = problem(replace(setup, channels=((MeasuredChannel("v_x", "v_x", "", Series(TIME, values)),),)))
+    solution = solve(data, point, np.arange(len(point)) == index, white_noise(0.01, 1), tolerance=1e-13)
+    assert solution.point[index] == 0.0
+
+
 def test_without_unknowns_the_point_stays():
     """All segments of a long recording begin with a lead, so no start is fitted."""
     setup = setup_of()

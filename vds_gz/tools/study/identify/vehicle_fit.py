@@ -26,6 +26,9 @@ NOT_ROBUST = 1e6
 #: A value is at a bound if its distance is less than this part of its term's scale.
 AT_BOUND = 1e-7
 
+#: A dead time or a lag below this part of a step is 0: it has no effect in a simulation.
+NO_DELAY = 0.05
+
 #: Residuals with a shorter autocorrelation are noise [samples].
 CORRELATED = 3.0
 
@@ -186,6 +189,8 @@ class _Objective:
         """The unknowns; those next to a bound are moved to it, because the search stays between bounds."""
         lower, upper = self.bounds
         near = AT_BOUND * self.scale
+        delays = [self.problem.terms[k].kind.is_delay for k in self.terms]
+        near[: len(delays)][delays] = NO_DELAY * self.problem.experiments[0].segment.dt
         return np.where(x - lower < near, lower, np.where(upper - x < near, upper, x))
 
 
