@@ -93,105 +93,82 @@ def evaluate(problem: Problem, point: Array, starts: Sequence[Array], free: Flag
 class _Objective:
     """Weighted residuals of a fit and their derivatives, as functions of its unknowns.
 
-    The unknowns are the free terms and the starts of fresh experiments; the residuals are those of all samples, of the
-    terms' priors and of the starts' priors.
+    The unknowns are the free terms, then the starts of fresh experiments; the residuals are those of all samples, then
+    of the unknowns' priors.
     """
 
     def __init__(self, problem: Problem, begin: Array, free: Flags, starts: Sequence[Array], weights: Array) -> None:
-        self.problem, self.begin, self.free, self.weights = problem, begin, free, weights
-        self.starts = [np.array(start) for start in starts]
-        self.terms = np.flatnonzero(free)
-        self.fresh = np.flatnonzero(problem.fresh)
-        self.known = np.flatnonzero(free & np.isfinite(problem.sigma))
-        self.start_size = len(self.starts[0])
-        sizes = [len(experiment.measured) for experiment in problem.experiments]
-        ends = np.cumsum(sizes)
-        self.samples = [slice(end - size, end) for size, end in zip(sizes, ends.tolist(), strict=True)]
-        self.rows, self.prior_rows = int(ends[-1]), len(self.known) + self.start_size * len(self.fresh)
-        self.start_sigma = [START_SIGMA * problem.experiments[k].start_scale for k in self.fresh]
+        self.problem, self.begin, self.free, self.starts, self.weights = problem, begin, free, starts, weights
+        self.terms, self.fresh = np.flatnonzero(free), [k for k, fresh in enumerate(problem.fresh) if fresh]
+        fresh = [problem.experiments[k] for k in self.fresh]
+        ends = np.cumsum([len(experiment.measured) for experiment in problem.experiments]).tolist()
+        self.rows = [slice(ends[k] - len(problem.experiments[k].measured), ends[k]) for k in self.fresh]
+        self.start_sigma = [START_SIGMA * experiment.start_scale for experiment in fresh]
+        self.mean = np.concatenate([problem.mean[self.terms], *(experiment.start for experiment in fresh)])
+        self.sigma = np.concatenate([problem.sigma[self.terms], *self.start_sigma])
+        self.scale = np.concatenate([[problem.terms[k].scale for k in self.terms], *self.start_sigma])
+        unbounded = np.full(len(self.scale) - len(self.terms), np.inf)
+        self.lower = np.append(problem.lower[self.terms], -unbounded)
+        self.upper = np.append(problem.upper[self.terms], unbounded)
+        self.known = np.isfinite(self.sigma)
         self._evaluated: tuple[bytes, Array, Array, list[Array]] | None = None
 
     @property
     def first(self) -> Array:
         """The start of the search."""
-        problem, terms = self.problem, self.terms
-        begin = np.clip(self.begin[terms], problem.lower[terms], problem.upper[terms])
-        return np.concatenate([begin, *(self.starts[k] for k in self.fresh)])
-
-    @property
-    def bounds(self) -> tuple[Array, Array]:
-        """Lower and upper bounds of the unknowns."""
-        unbounded = np.full(self.start_size * len(self.fresh), np.inf)
-        problem, terms = self.problem, self.terms
-        return np.append(problem.lower[terms], -unbounded), np.append(problem.upper[terms], unbounded)
-
-    @property
-    def scale(self) -> Array:
-        """Changes of the unknowns in which the model is nearly linear."""
-        return np.concatenate([[self.problem.terms[k].scale for k in self.terms], *self.start_sigma])
+        packed = np.concatenate([self.begin[self.terms], *(self.starts[k] for k in self.fresh)])
+        return np.asarray(np.clip(packed, self.lower, self.upper))
 
     def unpacked(self, x: Array) -> tuple[Array, list[Array]]:
         """The point and the starts of all experiments."""
         point, starts = self.begin.copy(), list(self.starts)
         point[self.terms] = x[: len(self.terms)]
-        for k, start in zip(self.fresh, x[len(self.terms) :].reshape(len(self.fresh), self.start_size), strict=True):
+        fresh = x[len(self.terms) :].reshape(len(self.fresh), len(starts[0]))
+        for k, start in zip(self.fresh, fresh, strict=True):
             starts[k] = start
         return point, starts
 
     def evaluated(self, x: Array) -> tuple[Array, Array, list[Array]]:
-        """Residuals of all samples in their units, and their derivatives by the free terms and by the starts."""
+        """Residuals of all samples in their units, and their derivatives by the free terms and by each fresh start."""
         key = x.tobytes()
         if self._evaluated is None or self._evaluated[0] != key:
             residuals, jacobian, by_starts = evaluate(self.problem, *self.unpacked(x), self.free)
-            self._evaluated = key, residuals, jacobian[:, self.terms], by_starts
+            self._evaluated = key, residuals, jacobian[:, self.terms], [by_starts[k] for k in self.fresh]
         return self._evaluated[1:]
 
     def residuals(self, x: Array) -> Array:
         """Residuals in standard deviations."""
-        problem, known = self.problem, self.known
-        point, starts = self.unpacked(x)
-        of_terms = (point[known] - problem.mean[known]) / problem.sigma[known]
-        of_starts = [
-            (starts[k] - problem.experiments[k].start) / sigma
-            for k, sigma in zip(self.fresh, self.start_sigma, strict=True)
-        ]
-        return np.concatenate([self.evaluated(x)[0] * self.weights, of_terms, *of_starts])
+        return np.append(self.evaluated(x)[0] * self.weights, ((x - self.mean) / self.sigma)[self.known])
 
     def jacobian(self, x: Array) -> Array:
         """Derivatives of the residuals."""
         _, by_terms, by_starts = self.evaluated(x)
-        jacobian = np.zeros((self.rows + self.prior_rows, len(x)))
-        jacobian[: self.rows, : len(self.terms)] = by_terms * self.weights[:, np.newaxis]
-        for j, k in enumerate(self.known):
-            jacobian[self.rows + j, np.searchsorted(self.terms, k)] = 1.0 / self.problem.sigma[k]
-        for j, k in enumerate(self.fresh):
-            first = j * self.start_size
-            columns = len(self.terms) + np.arange(first, first + self.start_size)
-            rows, prior = self.samples[k], self.rows + len(self.known) + np.arange(first, first + self.start_size)
-            jacobian[rows, columns] = by_starts[k] * self.weights[rows, np.newaxis]
-            jacobian[prior, columns] = 1.0 / self.start_sigma[j]
-        return jacobian
+        by_all = np.zeros((len(by_terms), len(x)))
+        first = len(self.terms)
+        by_all[:, :first] = by_terms
+        for rows, by_start in zip(self.rows, by_starts, strict=True):
+            by_all[rows, first : first + by_start.shape[1]] = by_start
+            first += by_start.shape[1]
+        return np.vstack((by_all * self.weights[:, np.newaxis], np.diag(1.0 / self.sigma)[self.known]))
 
     def without_starts(self, x: Array) -> Array:
         """Derivatives of the samples by all terms, (N, p), without the part that changes of the starts explain."""
         _, by_terms, by_starts = self.evaluated(x)
         by_terms = by_terms.copy()
-        for k, sigma in zip(self.fresh, self.start_sigma, strict=True):
-            rows = self.samples[k]
-            weighted = by_starts[k].T * self.weights[rows] ** 2
-            information = weighted @ by_starts[k] + np.diag(sigma**-2.0)
-            by_terms[rows] -= by_starts[k] @ np.linalg.solve(information, weighted @ by_terms[rows])
-        jacobian = np.zeros((self.rows, len(self.begin)))
+        for rows, by_start, sigma in zip(self.rows, by_starts, self.start_sigma, strict=True):
+            weighted = by_start.T * self.weights[rows] ** 2
+            information = weighted @ by_start + np.diag(sigma**-2.0)
+            by_terms[rows] -= by_start @ np.linalg.solve(information, weighted @ by_terms[rows])
+        jacobian = np.zeros((len(by_terms), len(self.begin)))
         jacobian[:, self.terms] = by_terms
         return jacobian
 
     def snapped(self, x: Array) -> Array:
         """The unknowns; those next to a bound are moved to it, because the search stays between bounds."""
-        lower, upper = self.bounds
         near = AT_BOUND * self.scale
         delays = [self.problem.terms[k].kind.is_delay for k in self.terms]
         near[: len(delays)][delays] = NO_DELAY * self.problem.experiments[0].segment.dt
-        return np.where(x - lower < near, lower, np.where(upper - x < near, upper, x))
+        return np.where(x - self.lower < near, self.lower, np.where(self.upper - x < near, self.upper, x))
 
 
 def solve(
@@ -215,14 +192,14 @@ def solve(
     objective = _Objective(
         problem, begin, free, starts or [experiment.start for experiment in problem.experiments], weights
     )
-    limits = np.append(residual_limits(problem, noise)[problem.kind], np.full(objective.prior_rows, NOT_ROBUST))
+    limits = np.append(residual_limits(problem, noise)[problem.kind], np.full(np.sum(objective.known), NOT_ROBUST))
     x = objective.first
     if len(x):
         optimum = least_squares(
             objective.residuals,
             x,
             jac=objective.jacobian,
-            bounds=objective.bounds,
+            bounds=(objective.lower, objective.upper),
             loss=lambda z: robust(z, limits),
             x_scale=objective.scale,
             max_nfev=evaluations,
