@@ -21,6 +21,7 @@ from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import twist
 from vds_gz.core.vehicle.vehicle import Vehicle
 from vds_gz.tools.study.identify.exports import nav2
+from vds_gz.tools.study.identify.observed_limits import observed_maxima
 from vds_gz.tools.study.identify.reachable_motion import reachable
 from vds_gz.tools.study.identify.results import NAMES, Axis, Channel, Reached, VehicleFit
 
@@ -60,7 +61,8 @@ def lines_of(model, parameters, observed=None):
         name, _, rest = line.partition(": [")
         if rest:
             values, _, note = rest.partition("]")
-            numbers[name] = dict(zip(QUANTITIES, map(float, values.split(", ")), strict=True)), note
+            shown = (None if value == "?" else float(value) for value in values.split(", "))
+            numbers[name.removeprefix("# ")] = dict(zip(QUANTITIES, shown, strict=True)), note
     return numbers
 
 
@@ -155,11 +157,40 @@ def test_a_calculated_spin_is_named_if_no_recording_reached_it():
     assert spinning["max_velocity"][1] == ""
 
 
-@pytest.mark.parametrize(("speed", "note"), [(0.0, f"{NO_LIMIT}yaw_rate"), (None, "not measured: yaw_rate")])
-def test_a_yaw_rate_that_was_not_measured_is_not_called_observed(speed, note):
+@pytest.mark.parametrize(("speed", "note"), [(0.0, "not observed: yaw_rate"), (None, "not measured: yaw_rate")])
+def test_a_maximum_without_a_limit_or_motion_is_not_written(speed, note):
     drive = DriveParameters(dead_time=0.1, time_constant=0.2, max_velocity=0.4)
     numbers = lines_of("differential", DifferentialParameters(drive_actuators=drive), {"yaw_rate": speed})
-    assert numbers["max_velocity"] == ({"v_x": 0.4, "v_y": 0.0, "yaw_rate": 0.0}, f"  # {note}")
+    assert numbers["max_velocity"] == ({"v_x": 0.4, "v_y": 0.0, "yaw_rate": None}, f"  # {note}")
+    assert numbers["max_accel"][0]["yaw_rate"] is None
+
+
+def test_lines_with_an_unknown_number_are_comments():
+    drive = DriveParameters(dead_time=0.1, time_constant=0.2, max_velocity=0.4)
+    channel = Channel("v_x", "v_x", "m/s", "odom", 0, 0.0, 0.0, 0, 0.0, TIME, TIME, TIME, TIME, np.ones(len(TIME)))
+    axis = Axis("v_x", "m/s", dict.fromkeys(NAMES), Reached(0.0, 0.0, 0.0))
+    robot = DifferentialParameters(drive_actuators=drive)
+    lines = list(nav2(VehicleFit("differential", robot, {}, {}, {}, (channel,), (), (axis,))))
+    assert (
+        "# max_velocity: [0.400, 0.000, ?]  # not measured: yaw_rate; v_x is calculated, the recording reached 19.8"
+        in lines
+    )
+
+
+def test_rare_accelerations_that_the_model_shows_too_are_observed():
+    """A robot that speeds up once a minute; its sensor has noise, bumps, and one sample each 0.2 s."""
+    time = 0.2 * np.arange(1500)
+    since = np.mod(time, 60.0)
+    speed = 0.5 * np.where(since < 30.0, 1.0 - np.exp(-since / 0.3), np.exp((30.0 - since) / 0.3))
+    measured = speed + 0.005 * np.random.default_rng(0).standard_normal(len(time))
+    measured[700] += 0.3
+    channel = Channel(
+        "v_x", "v_x", "m/s", "odom", 0, 0.005, 0.005, 0, 0.0, time, measured, speed, speed, 1.0 + 0.0 * time
+    )
+    most = observed_maxima([channel], "v_x")
+    mean_of_first_interval = 0.5 * (1.0 - math.exp(-0.2 / 0.3)) / 0.2
+    assert (most.rise, most.fall) == (pytest.approx(mean_of_first_interval, rel=0.15),) * 2
+    assert observed_maxima([channel], "yaw_rate") == (0.0, 0.0, 0.0)
 
 
 def test_a_car_that_skids_beyond_the_observed_speeds_has_its_limits():

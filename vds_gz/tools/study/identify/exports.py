@@ -13,13 +13,13 @@ from vds_gz.core.parameters.node import NEVER_OLD, NodeParameters
 from vds_gz.core.share import additions
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import TWIST
-from vds_gz.tools.study.identify.observed_limits import reached
+from vds_gz.tools.study.identify.observed_limits import observed_maxima
 from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, actuator_of, value_of
 from vds_gz.tools.study.identify.problem.problem_setup import HAND_WHEEL
 from vds_gz.tools.study.identify.reachable_motion import reachable
-from vds_gz.tools.study.identify.results import Channel, Reached, VehicleFit
+from vds_gz.tools.study.identify.results import Reached, VehicleFit
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT
 from vds_gz.tools.study.identify.terms import STAGES
 
@@ -34,6 +34,9 @@ MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering
 
 #: Quantities of a velocity smoother, in its order.
 SMOOTHED = ("v_x", "v_y", "yaw_rate")
+
+#: Digits of maxima after the decimal point.
+DIGITS = 3
 
 #: A velocity whose observed maximum is below this part of a limit did not reach it; above this multiple, the identified
 #: vehicle does not reach what was observed.
@@ -110,19 +113,26 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
     limits = velocity_limits(fit)
     for name in ("value", "rise", "fall"):
         note = "; ".join(_notes(limits, name))
+        known = all(maxima[name].known for maxima in limits.values())
         for parameter, sign in STAGES[name].smoother:
-            values = (sign * maxima[name].value + 0.0 for maxima in limits.values())
-            yield f"{parameter}: [{', '.join(f'{value:.3f}' for value in values)}]{f'  # {note}' if note else ''}"
+            values = (
+                f"{sign * maxima[name].value + 0.0:.{DIGITS}f}" if maxima[name].known else "?"
+                for maxima in limits.values()
+            )
+            yield f"{'' if known else '# '}{parameter}: [{', '.join(values)}]{f'  # {note}' if note else ''}"
 
 
 def _notes(limits: Mapping[str, Mapping[str, Maximum]], name: str) -> Iterator[str]:
     """Notes on maxima by name: which are no limits, and velocities that no recording reached, as in a turn in place."""
     unmet = [quantity for quantity, maxima in limits.items() if not maxima[name].met]
     unmeasured = [quantity for quantity in unmet if limits[quantity][name].observed is None]
-    if observed := [quantity for quantity in unmet if quantity not in unmeasured]:
+    observed = [quantity for quantity in unmet if limits[quantity][name].known]
+    if observed:
         yield f"observed, no limit was met: {', '.join(observed)}"
     if unmeasured:
         yield f"not measured: {', '.join(unmeasured)}"
+    if unseen := [quantity for quantity in unmet if quantity not in (*observed, *unmeasured)]:
+        yield f"not observed: {', '.join(unseen)}"
     for quantity, maxima in limits.items() if name == "value" else ():
         limit = maxima[name]
         if limit.met and not SHOWN * limit.value <= (limit.observed or 0.0) <= EXCEEDED * limit.value:
@@ -198,6 +208,11 @@ class Maximum(NamedTuple):
     met: bool
     observed: float | None  # None if it was not measured
 
+    @property
+    def known(self) -> bool:
+        """Whether there is a limit, or a motion that was observed."""
+        return self.met or round(self.value, DIGITS) > 0.0
+
 
 def velocity_limits(fit: VehicleFit) -> dict[str, dict[str, Maximum]]:
     """The maxima of the velocities in :data:`SMOOTHED`, by the names of limits.
@@ -211,7 +226,7 @@ def velocity_limits(fit: VehicleFit) -> dict[str, dict[str, Maximum]]:
         if quantity not in quantities and quantity != "yaw_rate":
             limits[quantity] = dict.fromkeys(Reached._fields, Maximum(0.0, True, 0.0))
             continue
-        observed = _observed(fit, quantity)
+        observed = observed_maxima(fit.channels, quantity)
         lower_one = quantity == "yaw_rate" and steered
         if TWIST in model.accepts:
             speed = limits["v_x"]["value"].value if lower_one else 0.0
@@ -227,16 +242,6 @@ def velocity_limits(fit: VehicleFit) -> dict[str, dict[str, Maximum]]:
             met = limit < top or (math.isfinite(limit) and _has_limit(fit, quantity, name) and not lower_one)
             limits[quantity][name] = Maximum(limit if met else top, met, top if measured else None)
     return limits
-
-
-def _observed(fit: VehicleFit, quantity: str) -> Reached:
-    """The maxima of a quantity in all recordings, by its first channel in each; 0 if it was not measured."""
-    first: dict[int, Channel] = {}
-    for channel in fit.channels:
-        if channel.quantity == quantity:
-            first.setdefault(channel.recording, channel)
-    maxima = [reached(channel.time, channel.measured, angle=False) for channel in first.values()]
-    return Reached(*map(max, zip(*maxima, strict=True))) if maxima else Reached(0.0, 0.0, 0.0)
 
 
 def _has_limit(fit: VehicleFit, quantity: str, stage: str) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup
 from vds_gz.tools.study.identify.problem.segments import FEWEST_SAMPLES
-from vds_gz.tools.study.identify.results import Reached
+from vds_gz.tools.study.identify.results import Channel, Reached
 from vds_gz.tools.study.identify.term_kind import Effect
 from vds_gz.tools.study.identify.terms import STAGES
 from vds_gz.tools.study.recording import Series
@@ -23,6 +23,9 @@ COMMAND_RISE_TIME = 0.5
 
 #: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
 SMOOTHED, ABOVE = 5, 2.5
+
+#: Rates that a measurement and its model both show are means between samples at most this far apart [samples].
+FARTHEST_APART = 8
 
 #: Limits of rates are at least this part of measured rates; at least the second one if no vehicle was given or its
 #: steered wheel is driven, because steering may then change measured rates too.
@@ -67,6 +70,42 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
     """Maximum rates and value, without the noise: of rates the 98th percentile, of values a sustained maximum."""
     levels = limit_levels(time, measured, angle=angle)
     return levels._replace(value=max(levels.value, sustained(without_spikes(measured))))
+
+
+def observed_maxima(channels: Iterable[Channel], quantity: str) -> Reached:
+    """The maxima of a quantity in all recordings, by its first channel in each; 0 if it was not measured.
+
+    Rates are those that a measurement and its model both show: others are bumps or noise.
+    """
+    first: dict[int, Channel] = {}
+    for channel in channels:
+        if channel.quantity == quantity:
+            first.setdefault(channel.recording, channel)
+    return Reached(*map(max, zip((0.0, 0.0, 0.0), *map(_maxima, first.values()), strict=True)))
+
+
+def _maxima(channel: Channel) -> Reached:
+    """The maximum rates and value of a channel. Rates are means between samples, less the effect of noise.
+
+    The model shows them at the same time, or the measurement shows them in many samples.
+    """
+    time, modelled, measured = channel.time, channel.modelled, without_spikes(channel.measured)
+    noise_of_change = ABOVE * math.sqrt(2.0) * channel.noise
+    by_both, by_model = np.zeros((2, 2))
+    for apart in range(1, min(FARTHEST_APART, len(time) - 1) + 1):
+        first, last = slice(None, -apart), slice(apart, None)
+        duration = np.maximum(time[last] - time[first], apart * float(np.median(np.diff(time))))
+        crosses_zero = modelled[first] * modelled[last] < 0.0
+        duration = np.where(crosses_zero, np.inf, np.maximum(duration, 1e-9))
+        sign = np.where(modelled[first] + modelled[last] >= 0.0, 1.0, -1.0)
+        changes = np.array([sign * (value[last] - value[first]) for value in (modelled, measured)])
+        for k, (of_model, of_measurement) in enumerate((changes, -changes)):
+            by_model[k] = max(by_model[k], np.max(of_model / duration))
+            both = np.minimum(of_model, of_measurement - noise_of_change)
+            by_both[k] = max(by_both[k], np.max(both / duration))
+    often = least_reached(time, measured, angle=False, part=1.0)[:2]
+    rise, fall = np.maximum(by_both, np.minimum(by_model, often)).tolist()
+    return Reached(rise, fall, reached(time, channel.measured, angle=False).value)
 
 
 def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = math.inf) -> Reached:

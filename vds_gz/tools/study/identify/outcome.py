@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.estimates import USEFUL, USEFUL_TIME, WIDTH, Estimate
 from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.fit_findings import findings_of
-from vds_gz.tools.study.identify.observed_limits import reached
+from vds_gz.tools.study.identify.observed_limits import observed_maxima, reached
 from vds_gz.tools.study.identify.problem.observed import geometry_of, steers
 from vds_gz.tools.study.identify.problem.parameters import actuator_of, drive_of, value_of, with_numbers
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup, requested_by
@@ -69,12 +69,30 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
         _parameters(fit),
         numbers,
         calibrations,
-        {name: reach.most for name, reach in reaches.items() if not math.isnan(reach.most)},
+        _with_rates(
+            setup, channels, {name: reach.most for name, reach in reaches.items() if not math.isnan(reach.most)}
+        ),
         channels,
         (*(group.finding for group in equivalent), *findings_of(fit, channels, known)),
         tuple(axes_of(setup, setup.family.vehicle(fit.solution.point), numbers, calibrations, channels)),
         unmeasured=frozenset(name for name, reach in reaches.items() if not reach.measured),
     )
+
+
+def _with_rates(setup: Setup, channels: Sequence[Channel], most: Mapping[str, float]) -> dict[str, float]:
+    """The observed maxima by the names of limits, with the rates that measurements and the model both show.
+
+    The fastest wheel changes its speed as fast as the vehicle at least.
+    """
+    shown = dict(most)
+    for actuator in setup.actuators.values():
+        quantity = actuator.limited_velocity or ("v_x" if actuator.drives else "")
+        rates = observed_maxima(channels, quantity)._asdict()
+        for stage in ("rise", "fall"):
+            name, rate = actuator[stage], rates[stage]
+            if name in shown and (rate > shown[name] or (rate > 0.0 and actuator.limited_velocity)):
+                shown[name] = rate
+    return shown
 
 
 def no_motion(setup: Setup) -> VehicleFit:
@@ -292,7 +310,7 @@ def axes_of(
             quantity,
             channel.unit,
             estimated,
-            reached(channel.time, channel.measured, angle=angle),
+            reached(channel.time, channel.measured, angle=True) if angle else observed_maxima([channel], quantity),
             channel.residual,
             channel.outliers,
             setup.centred if angle else None,
