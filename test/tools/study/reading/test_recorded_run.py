@@ -93,6 +93,14 @@ def test_an_empty_column_hides_no_other_source_of_its_quantity(tmp_path):
     assert run.command_times.tolist() == [0.0]
 
 
+def test_a_column_of_commands_without_numbers_gives_no_references(tmp_path):
+    (tmp_path / "a.csv").write_text("time,v_x_command,v_y_command,v_x_measured\n0,1,,0\n1,,,0.5\n2,3,,1\n")
+    references = read(tmp_path / "a.csv").references
+    assert references.speed.tolist() == [1.0, 3.0]
+    assert np.isnan(references.v_y).all()
+    assert len(references.v_y) == 2
+
+
 def test_the_speed_of_a_table_is_that_of_base_link_and_not_of_a_wheel(tmp_path):
     """They differ if the drive is on the steered wheel."""
     drive = "time,speed,steering_angle\n0,1,0.8\n2,1,0.8\n"
