@@ -193,9 +193,6 @@ def geared_log(times: Array, rows: list[Pedals]) -> CommandLog:
 #: Defaults of the speed while the steering turns [m/s] and of the maximum tyre angle [rad].
 TURNING_SPEED, TURNING_ANGLE = 3.0, 0.4
 
-#: Step length for the coefficients of the steering's gear, which do not depend on it [s].
-DT = 0.02
-
 
 def turns(
     model: AnyModel,
@@ -220,7 +217,7 @@ def turns(
             for wait, level in _TURNS[turn](random, levels[-1]):
                 edges.append(edges[-1] + wait)
                 levels.append(float(np.clip(level, -1.0, 1.0)))
-    geared = model.coefficients(car, DT).steering
+    geared = model.coefficients(car, STEP).steering  # the gear does not depend on the step
     wheel = [wheel_angle(geared, speed, angle * part) for part in np.interp(times, edges, levels)]
     pedal = _keeping(car, speed)
     return geared_log(times, [Pedals(pedal, 0.0, position) for position in wheel])

@@ -10,6 +10,7 @@ import numpy as np
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import blocks_of
+from vds_gz.tools.study.identify.estimates import CONSISTENT
 from vds_gz.tools.study.identify.robust import inverted, widths
 from vds_gz.tools.study.identify.term_kind import Effect, acting_as
 from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust, solve
@@ -23,9 +24,6 @@ SINGULAR = 1e-9
 
 #: Changes of a dead time that are tried, as parts of the interval between samples.
 TRIED_DEAD_TIMES = 0.5, 0.95
-
-#: Solutions are equivalent up to this difference of their costs, half of the 95th percentile of chi-square.
-EQUIVALENT = 1.92
 
 #: Simulations in the fit with another dead time.
 DEAD_TIME_SIMULATIONS = 6
@@ -112,6 +110,6 @@ def _equivalent(problem: Problem, solution: Solution) -> Iterator[Solution]:
                     starts=solution.starts,
                     evaluations=DEAD_TIME_SIMULATIONS,
                 )
-                if trial.cost > solution.cost + EQUIVALENT:
+                if trial.cost > solution.cost + 0.5 * CONSISTENT:
                     break
                 yield trial

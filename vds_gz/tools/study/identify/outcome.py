@@ -12,7 +12,7 @@ from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.actuator_parameters import ActuatorStages, StaticMapParameters
 from vds_gz.core.parameters.declaration import ParameterGroup
 from vds_gz.core.vehicle.command import TWIST
-from vds_gz.tools.study.identify.estimates import USEFUL, USEFUL_TIME, WIDTH, Estimate
+from vds_gz.tools.study.identify.estimates import CONSISTENT, USEFUL, USEFUL_TIME, WIDTH, Estimate
 from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.fit_findings import findings_of
 from vds_gz.tools.study.identify.observed_limits import observed_maxima, reached
@@ -43,10 +43,6 @@ CONTINUED, RISES = 2.0, (0.5, 0.9)
 
 #: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0
-
-#: A time, or a map's continuation, is consistent with the data if it raises the squares by less than this, the 95 %
-#: quantile of chi-square.
-HARMLESS = 3.84
 
 #: At lower speeds a yaw rate does not determine a steering angle [m/s].
 SLOW = 0.05
@@ -134,7 +130,7 @@ def _none_of(fit: Fit, k: int) -> Estimate | None:
     points = np.tile(solution.point, (len(term.kind.harmless) + 1, 1))
     points[1:, k] = term.neutral + np.array(term.kind.harmless)
     costs = costs_of(fit.problem, points, solution.starts, solution.noise)
-    harmful = np.append(costs[1:] - costs[0] >= HARMLESS, True)
+    harmful = np.append(costs[1:] - costs[0] >= CONSISTENT, True)
     high = points[max(int(np.argmax(harmful)), 1), k]
     return Estimate(term.neutral, term.neutral, float(high)) if harmful[:-1].any() else None
 
@@ -195,7 +191,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
     for group in dict.fromkeys(term.name.partition(".")[0] for term in setup.family.terms if term.kind is MAP):
         continued: dict[str, object] = {group: _continued(getattr(parameters, group))}
         longer = dataclasses.replace(parameters, **continued)
-        if _cost(fit, longer) - _cost(fit, parameters) < HARMLESS:
+        if _cost(fit, longer) - _cost(fit, parameters) < CONSISTENT:
             parameters = longer
     return dataclasses.replace(parameters)  # this checks the values
 

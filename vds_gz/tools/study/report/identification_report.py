@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import INTERVAL
+from vds_gz.tools.study.identify.estimates import WIDTH
 from vds_gz.tools.study.identify.exports import NOT_MET, exports
 from vds_gz.tools.study.identify.labels import is_noiseless, named, noise_words, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
@@ -26,9 +27,6 @@ from vds_gz.tools.study.report.text import ReportPage
 
 #: Approximate number of points of a curve, and lags of an autocorrelation.
 POINTS, LAGS = 6000, 30
-
-#: 95 % of white noise's autocorrelations are within this many standard deviations.
-WHITE = 1.96
 
 
 def channels_figure(channels: Sequence[Channel], titles: Sequence[str]) -> Figure:
@@ -90,7 +88,7 @@ def _draw_autocorrelation(panel: Axes, channel: Channel) -> None:
         panel.set_axis_off()
         return
     correlation = autocorrelation(left, LAGS)
-    band = WHITE / math.sqrt(max(len(left), 1))
+    band = WIDTH / math.sqrt(max(len(left), 1))
     panel.axhspan(-band, band, color=BODY, alpha=0.5, linewidth=0.0, label="95 % of white noise")
     panel.vlines(np.arange(1, len(correlation)), 0.0, correlation[1:], color=ACTUAL, linewidth=2.0)
     panel.axhline(0.0, color=INK, linewidth=0.8)
