@@ -54,6 +54,10 @@ class Axis:
     outliers: int = 0
     centred: bool | None = None
 
+    def unit_of(self, name: str) -> str:
+        """Unit of one of its numbers."""
+        return STAGES[name].unit(self.unit)
+
     def label(self, name: str) -> str:
         """The label of one of its numbers."""
         return STAGES[name].label_of(angle=self.quantity == "steering")
