@@ -94,8 +94,30 @@ def test_a_robot_that_holds_its_last_command_is_recognised(rare):
     commands, end = events() if rare else bursts(3.0, stop=True)
     hold = command_hold([driven(robot(), commands, end)])
     assert hold.timeout is None
-    assert hold.endless
+    assert hold.endless == rare
     assert 2.0 < hold.least < hold.pause
+    assert rare or 2.0 < hold.exceeds < 3.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_time_out_longer_than_all_pauses_is_not_called_holding(seed):
+    random, commands, end = np.random.default_rng(seed), [], 0.5
+    while end < 60.0:
+        commands.append((end, random.choice([0.5, 0.3, -0.3]), random.choice([0.0, 0.6, -0.6])))
+        end += random.uniform(0.8, 2.2)
+    hold = command_hold([driven(robot(2.0), commands, end)])
+    assert (hold.timeout, hold.endless) == (None, False)
+    assert 1.3 < hold.exceeds <= 2.0 <= hold.longest_pause < 2.4
+
+
+@pytest.mark.parametrize(("given", "written"), [(1.0, 2.4), (5.0, None)])
+def test_the_file_follows_commands_for_the_longest_pause_if_the_time_out_is_unknown(given, written):
+    hold = CommandHold(least=2.1, pause=2.31)
+    fit = VehicleFit("differential", robot().vehicle, {}, {}, {}, (), (), (), command_hold=hold)
+    lines = [line for line in overrides(fit, robot(given)) if line.name == "twist_reference_max_oldness"]
+    assert [line.value for line in lines] == ([written] if written else [])
+    shown = "2.4 s, the longest pause in which it moved on, is written" if written else hold.moved_on
+    assert list(fit_rows(fit, lines)) == [("commands", "time-out", "longer than 1.8 s", shown)]
 
 
 def test_pauses_at_standstill_show_nothing_and_are_used():
@@ -186,9 +208,9 @@ def test_the_range_of_a_time_out_is_labelled_as_what_was_seen():
 @pytest.mark.slow
 @pytest.mark.parametrize("timeout", [0.5, NEVER_OLD])
 def test_the_file_has_the_time_out_and_the_pauses_help(timeout):
-    commands, end = bursts(2.5, stop=True)
+    commands, end = bursts(4.0, stop=True)
     given = robot()
-    recording = driven(robot(timeout), commands, end)
+    recording = driven(robot(timeout), commands, end - 1.5)
     fit = identify(recording, vehicle=dataclasses.replace(given, twist_reference_max_oldness=1.0), hold_out=0.0)
     lines = list(overrides(fit, given))
     [line] = (line for line in lines if line.name == "twist_reference_max_oldness")

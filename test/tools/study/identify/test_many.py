@@ -184,7 +184,7 @@ def test_time_outs_are_pooled_and_contradictions_named():
     [line], [row] = vehicle.overrides, pooled_rows(vehicle)
     assert (line.name, line.value) == (MAX_AGE, pytest.approx(0.5))
     assert line.origin == "stops seen: 0.43 to 0.58", "it is not a 95 % interval"
-    assert row[:5] == ("commands", "time-out", "0.5 s", line.origin, "2")
+    assert row == ("commands", "time-out", "0.5 s", line.origin, "2", "0.028 s", ""), "ranges predict no scatter"
 
     vehicle = pool_results([shorter, holding, longer])
     assert (vehicle.overrides, list(pooled_rows(vehicle))) == ((), [])
@@ -197,6 +197,14 @@ def test_time_outs_are_pooled_and_contradictions_named():
     [line], [row] = vehicle.overrides, pooled_rows(vehicle)
     assert line == holds
     assert row[:4] == ("commands", "time-out", "none", holds.origin)
+
+    longer = Override(MAX_AGE, 2.4, "the longest pause in which it moved on; the time-out is unknown")
+    vehicle = pool_results(
+        [result("shorter", None, 1.5, longer._replace(value=1.8)), result("longer", None, 2.1, longer)]
+    )
+    [line], [row] = vehicle.overrides, pooled_rows(vehicle)
+    assert line == longer
+    assert row[:4] == ("commands", "time-out", "2.4 s", longer.origin)
 
 
 def test_a_result_is_read_as_it_was_written_and_broken_lines_are_skipped(tmp_path):

@@ -14,7 +14,7 @@ from vds_gz.core.share import additions
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.observed_limits import observed_maxima
-from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
+from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE, CommandHold
 from vds_gz.tools.study.identify.problem.observed import steers
 from vds_gz.tools.study.identify.problem.parameters import actuations, actuator_of, value_of
 from vds_gz.tools.study.identify.problem.problem_setup import HAND_WHEEL
@@ -46,6 +46,7 @@ SHOWN, EXCEEDED = 0.9, 1.3
 NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "as observed at standstill", "best fit to the recording"
 WIDEST = "not met: the largest possible value"
+LONGEST_PAUSE = "the longest pause in which it moved on"
 
 
 def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[Override]:
@@ -73,16 +74,23 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
     for axis in fit.axes:
         if axis.centred is not None:
             yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)
-    if fit.command_hold.timeout is not None:
-        yield Override(MAX_AGE, fit.command_hold.timeout.value, fit.command_hold.range_seen)
-    elif fit.command_hold.endless:
-        yield Override(MAX_AGE, NEVER_OLD, f"holds its last command: {fit.command_hold.moved_on}")
+    yield from _time_out(fit.command_hold, given or NodeParameters())
     before = {parameter.name: parameter.default for parameter in describe(base)} | {"center_at_standstill": None}
     for parameter in describe(fit.parameters):
         default = parameter.default
         if parameter.name not in fit.numbers and before.get(parameter.name) not in (None, default):
             points = [float(f"{point:.4g}") for point in default] if isinstance(default, tuple) else default
             yield Override(f"{group}.{parameter.name}", points, BEST)
+
+
+def _time_out(hold: CommandHold, given: NodeParameters) -> Iterator[Override]:
+    """The time-out of commands. If it is unknown but longer than the given one, the longest pause replaces that."""
+    if hold.timeout is not None:
+        yield Override(MAX_AGE, hold.timeout.value, hold.range_seen)
+    elif hold.endless:
+        yield Override(MAX_AGE, NEVER_OLD, f"holds its last command: {hold.moved_on}")
+    elif hold.exceeds and given.twist_reference_max_oldness < hold.longest_pause:
+        yield Override(MAX_AGE, hold.longest_pause, f"{LONGEST_PAUSE}; the time-out is unknown")
 
 
 def unmet_comment(value: object, most: float | None, *, measured: bool) -> str:

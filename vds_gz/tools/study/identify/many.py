@@ -178,8 +178,9 @@ class Pooled:
     """A parameter pooled over recordings.
 
     ``spread`` is the standard deviation between recordings beyond their intervals. ``scatter`` is the scatter of the
-    recordings as a multiple of that which their intervals predict, about 1 if these are right. ``farthest`` is the
-    recording whose estimate is farthest from the median.
+    recordings as a multiple of that which their intervals predict, about 1 if these are right; NaN of one recording,
+    and of time-outs, whose intervals are the ranges of the stops. ``farthest`` is the recording whose estimate is
+    farthest from the median.
     """
 
     estimate: Estimate
@@ -231,10 +232,14 @@ def pool(estimates: Mapping[str, Estimate]) -> Pooled:
 
 
 def pool_time_outs(estimates: Mapping[str, Estimate]) -> Pooled:
-    """Pool at least one time-out, by recording: the median, and the range of all stops that were seen."""
+    """Pool at least one time-out, by recording: the median, and the range of all stops that were seen.
+
+    Ranges predict no scatter. The spread is that of the values.
+    """
     values, lows, highs = np.transpose([(one.value, one.low, one.high) for one in estimates.values()])
     seen = Estimate(float(np.median(values)), float(np.min(lows)), float(np.max(highs)))
-    return replace(pool(estimates), estimate=seen)
+    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return replace(pool(estimates), estimate=seen, spread=spread, scatter=math.nan)
 
 
 def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
@@ -278,8 +283,8 @@ def _moves_on(results: Sequence[Result], timeout: Pooled | None) -> str:
 def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Pooled]) -> Iterator[Override]:
     """Pooled parameters; those without estimates have the value that most recordings give.
 
-    A limit that was met in one recording and exceeded in another counts as not met. That a vehicle holds its last
-    command counts if no recording shows a time-out.
+    A limit that was met in one recording and exceeded in another counts as not met. How long a vehicle moved on without
+    a command counts if no recording shows a time-out.
     """
     lines = [{line.name: line for line in result.overrides} for result in results]
     limits = {actuation["value"] for actuation in actuations(models()[model].parameters()).values()}
@@ -294,7 +299,7 @@ def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Poole
                 timeout = pooled[name].estimate
                 yield Override(name, float(f"{timeout.value:.5g}"), range_seen(timeout))
             elif not any(MAX_AGE in result.estimates for result in results):
-                yield there[0]
+                yield max(there, key=lambda line: float(line.value))
             continue
         if parameter in pooled:
             unmet = next(filter(_is_unmet, there), None)

@@ -33,8 +33,9 @@ SPEEDS = ("v_x", "v_y", "yaw_rate")
 #: the same part of it.
 FEWEST_STOPS, TOLERANCE, INTERVALS = 2, 0.15, 2.0
 
-#: Longest usual time-out of robots [s]: one that follows a command for longer has none.
-USUAL = 1.0
+#: A robot that follows a command for longer than the first time has no usual time-out [s], as ROS packages have 0.25 to
+#: 1 s. It has none at all if it does so for longer than the second one: time-outs of 2 s exist.
+USUAL, ENDLESS = 1.0, 3.0
 
 #: Decimal places of a time-out [s]; measurements do not resolve more.
 DIGITS = 2
@@ -63,8 +64,19 @@ class CommandHold:
 
     @property
     def endless(self) -> bool:
-        """Whether the vehicle followed a command for longer than any usual time-out."""
-        return self.timeout is None and self.least > (1.0 + TOLERANCE) * USUAL
+        """Whether the vehicle followed a command for longer than any time-out."""
+        return self.timeout is None and self.least > ENDLESS
+
+    @property
+    def exceeds(self) -> float:
+        """A time that is shorter than the time-out, if there is one that is unusually long [s]; 0 if none is known."""
+        unusual = self.timeout is None and (1.0 + TOLERANCE) * USUAL < self.least <= ENDLESS
+        return math.floor(10.0 * self.least / (1.0 + TOLERANCE)) / 10.0 if unusual else 0.0
+
+    @property
+    def longest_pause(self) -> float:
+        """The longest pause in which the vehicle moved on, rounded up [s]."""
+        return math.ceil(10.0 * self.pause) / 10.0
 
     @property
     def range_seen(self) -> str:
@@ -88,7 +100,7 @@ def command_hold(recordings: Sequence[Recording]) -> CommandHold:
     Delays that differ between motions may shift a time-out, so it must explain the whole motion too.
     """
     hold = _by_pauses(recordings)
-    if hold.timeout is None and not hold.endless:
+    if hold.timeout is None and not (hold.endless or hold.exceeds):
         return hold
     known, usual = (math.inf, hold.least) if hold.timeout is None else (hold.timeout.value, hold.timeout.value)
     unexplained = _unexplained(recordings, (known, *(factor * usual for factor in OTHERS)))
