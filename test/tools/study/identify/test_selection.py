@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,7 @@ pytest.importorskip("scipy")
 pytest.importorskip("numba")
 
 from vds_gz.tools.study.identify.residual_noise import Noise
-from vds_gz.tools.study.identify.selection import FittedCandidate, simplest
+from vds_gz.tools.study.identify.selection import FittedCandidate, _trials_without, simplest
 from vds_gz.tools.study.identify.term_kind import SIGNIFICANT, WORTHWHILE
 from vds_gz.tools.study.identify.trial_values import LIMITS, SPLITS, UNLIMITED_AT, TrialContext, fall_limits
 from vds_gz.tools.study.identify.trials import Candidate
@@ -67,3 +68,17 @@ def test_without_a_common_limit_no_split_is_tried():
     starts = list(fall_limits(FALL, point))
     assert len(starts) == len(LIMITS)
     assert all(list(start) == [1] for start in starts)
+
+
+@pytest.mark.parametrize(
+    ("group", "trials"),
+    [
+        ([1], [([UNLIMITED_AT, UNLIMITED_AT], [False, False]), ([0.5, UNLIMITED_AT], [True, False])]),
+        ([0, 1], [([UNLIMITED_AT, UNLIMITED_AT], [False, False])]),
+    ],
+)
+def test_a_deceleration_limit_leaves_without_successor_or_as_the_common_limit(group, trials):
+    """The terms are the acceleration limit, which is the common one without the other, and the deceleration limit."""
+    solution = replace(entry(0, [0.0]).trial, point=np.array([UNLIMITED_AT, 0.5]), free=np.array([False, True]))
+    tried = _trials_without(group, solution, np.full(2, UNLIMITED_AT), {1: 0})
+    assert [(point.tolist(), free.tolist()) for point, free in tried] == trials

@@ -189,6 +189,20 @@ def test_an_actuator_may_have_a_deceleration_limit_and_no_acceleration_limit():
     assert "drive_actuators.max_acceleration" not in tried
 
 
+@pytest.mark.parametrize(("moving", "count"), [(("v_x", "yaw_rate"), 1), (("v_x",), 0)])
+def test_a_drive_is_behind_limits_of_velocities_only_if_several_are_commanded(moving, count):
+    recording = Recording(dict.fromkeys(moving, WAVE), {"v_x": WAVE, "yaw_rate": WAVE})
+    setup = set_up([recording], vehicle=None, wheel_base=None, fit=(), priors={})
+    behind = [trial for trial in candidates_of(setup, reach_of(setup)) if "before it" in trial.name]
+    assert len(behind) == count
+    for candidate in behind:
+        names = {setup.family.terms[k].name for k in candidate.terms}
+        assert names == {
+            *(f"drive_actuators.{stage}" for stage in ("dead_time", "time_constant", "gain")),
+            *(f"max_{axis}_acceleration" for axis in ("linear", "angular")),
+        }
+
+
 @pytest.mark.parametrize(("moves", "lag"), [(False, ""), (True, "steering_actuator.time_constant")])
 def test_a_steering_that_turns_only_at_standstill_has_no_lag_among_the_unknowns(moves, lag):
     drives = TIME >= 2.0

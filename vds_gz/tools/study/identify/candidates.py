@@ -50,6 +50,7 @@ def _of_actuator(setup: Setup, reach: Reaches, name: str) -> Iterator[Candidate]
     for stage in stages:
         yield from _of_term(setup, reach, stages[stage], stages)
     yield from _as_a_whole(setup, reach, name, stages)
+    yield from _limited_before(setup, reach, name, stages)
     if all(stage in stages for stage in LINEAR):
         # A steering is seldom mounted without a bias; a drive seldom creeps.
         for biased in (False, True) if setup.actuators[name].steers and "offset" in stages else (False,):
@@ -120,11 +121,10 @@ def _as_a_whole(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, in
         yield Candidate(f"{name} as a whole", tuple(parts), starts, required, whole=True)
         if static:
             yield Candidate(f"{name} as a whole with its gain", (*parts, *static), starts, required, whole=True)
-    yield from _limited_before(setup, reach, name, stages)
 
 
 def _axes(setup: Setup, reach: Reaches, terms: Iterable[int]) -> list[list[tuple[int, float]]]:
-    """The trial values of each of some terms that has any in a whole actuator."""
+    """The trial values of those terms that are tried in a whole actuator, a list for each."""
     kinds = ((k, setup.family.terms[k].kind) for k in terms)
     return [
         [(k, value) for value in kind.whole(_context(setup, reach, k, {}).tried)]
@@ -134,7 +134,10 @@ def _axes(setup: Setup, reach: Reaches, terms: Iterable[int]) -> list[list[tuple
 
 
 def _limited_before(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, int]) -> Iterator[Candidate]:
-    """The response of a drive with limits of several velocities before it, which its own would stand in for."""
+    """The dead time, lag and gain of a drive behind limits of at least two velocities.
+
+    Else the drive's own limits may replace these.
+    """
     velocities = [setup.actuators[other] for other in setup.excited if setup.actuators[other].limited_velocity]
     rises = [index["rise"] for actuator in velocities if "rise" in (index := _indices(setup, actuator))]
     if setup.actuators[name].drives and len(rises) > 1 and all(stage in stages for stage in LINEAR):

@@ -287,13 +287,13 @@ def _without_a_term(problem: Problem, solution: Solution, blocks: np.ndarray, al
     costs = iter(costs_of(problem, np.array([point for group in trials for point, _ in group]), solution.starts, noise))
     lowest = [min(next(costs) for _ in group) for group in trials]
     for i in np.argsort(lowest, kind="stable"):
-        fits = (
+        fits = [
             solve(problem, point, free, noise, starts=solution.starts, tolerance=TRIAL_TOLERANCE)
             for point, free in trials[i]
-        )
-        trial = min(fits, key=lambda fit: fit.cost)
-        if better(left_out(problem, trial, blocks, noise), score, *terms[groups[i][0]].kind.to_stay) <= 0.0:
-            return trial
+        ]
+        for trial in sorted(fits, key=lambda fit: fit.cost):
+            if better(left_out(problem, trial, blocks, noise), score, *terms[groups[i][0]].kind.to_stay) <= 0.0:
+                return trial
     return None
 
 
@@ -302,7 +302,7 @@ def _trials_without(
 ) -> list[tuple[Array, Flags]]:
     """The starts of fits without some terms, and which terms they fit.
 
-    Where a deceleration limit leaves, its value may be that of the limit of both.
+    If only a deceleration limit leaves, a second fit starts with its value as the common limit, and fits that limit.
     """
     left = np.isin(np.arange(len(neutral)), group)
     point, free = np.where(left, neutral, solution.point), solution.free & ~left
