@@ -40,3 +40,12 @@ def test_a_robot_that_was_always_commanded_to_drive_may_have_one():
 @pytest.mark.parametrize("creep", [0.0, 0.04])
 def test_a_robot_that_turns_in_place_shows_whether_it_has_one(creep):
     assert has_offset(creep, noise=0.01, yaw_rate=0.2) == bool(creep)
+
+
+def test_a_robot_that_creeps_only_while_it_turns_in_place_has_none():
+    """It stands in the first seconds, and then creeps in a turn."""
+    turn = np.where(TIMES > 5.0, 0.2, 0.0)
+    speed = np.where(COMMAND > 0.0, 1.0, np.where(TIMES > 5.0, 0.04, 0.0))
+    command = {"v_x": Series(TIMES, COMMAND), "yaw_rate": Series(TIMES, turn)}
+    setup = set_up([Recording(command, {"v_x": Series(TIMES, speed)})], vehicle=None, wheel_base=None, fit=(), priors={})
+    assert not setup.actuators["drive"]["offset"]

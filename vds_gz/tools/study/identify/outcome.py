@@ -58,7 +58,7 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
     known = dict(numbers)  # findings on single terms do not repeat those on equivalent ones
     numbers |= {name: None for group in equivalent for name in group.names}
     channels = tuple(_channels(fit))
-    unmet = {term.name for term in terms if term.kind.is_limit and numbers[term.name] is None}
+    unmet = {term.name for term in terms if term.kind.is_limit and numbers[term.name] is None} & _of_excited(setup)
     reaches = {name: reach for name, reach in fit.reach.items() if name in unmet}
     return VehicleFit(
         setup.family.model.name,
@@ -112,7 +112,7 @@ def no_motion(setup: Setup) -> VehicleFit:
 def estimates(fit: Fit) -> NamedEstimates:
     """Estimates of the terms by name; None for those not needed or with too wide intervals."""
     by_name: NamedEstimates = {}
-    excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].names.values()}
+    excited = _of_excited(fit.setup)
     for k, term in enumerate(fit.setup.family.terms):
         if fit.solution.free[k]:
             by_name[term.name] = _estimate(fit, k) if math.isfinite(fit.intervals.low[k]) else None
@@ -122,6 +122,11 @@ def estimates(fit: Fit) -> NamedEstimates:
         if term.fallback and not fit.solution.free[k]:
             by_name[term.name] = by_name[term.fallback]  # the limit towards zero is that away from it
     return by_name
+
+
+def _of_excited(setup: Setup) -> set[str]:
+    """The parameters of the actuators with excitation; others keep the given values."""
+    return {name for actuator in setup.excited for name in setup.actuators[actuator].names.values()}
 
 
 def _none_of(fit: Fit, k: int) -> Estimate | None:

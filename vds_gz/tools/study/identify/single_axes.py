@@ -150,13 +150,17 @@ def _limits_of(setup: Setup, velocity: str) -> list[ActuatorStages]:
 
 def axis_words(axis: SingleAxis) -> str:
     """A finding on a velocity that an actuator alone explains better."""
+    numbers = {name: axis.fit.numbers.get(name) for name in ("dead_time", "time_constant", "rise", "value")}
     known = [
         f"{STAGES[name].label_of(angle=False)} {number.value:.3g} {STAGES[name].unit(axis.unit).replace('²', '^2')}"
-        for name in ("dead_time", "time_constant", "rise")
-        if (number := axis.fit.numbers.get(name)) is not None
+        for name, number in numbers.items()
+        if number is not None
     ]
-    values = f": {', '.join(known)}" if known else ""
+    values = f": {', '.join(known)}; intervals in the table include these values" if known else ""
+    limited = numbers["rise"] or numbers["value"]
+    alone = "limits behind the lag explain" if limited else "an actuator of its own explains"
+    before = "; the model has limits before the lag" if limited else ""
     return (
-        f"{axis.quantity}: limits behind the lag explain it better ({axis.fit.residual:.3g} against "
-        f"{axis.residual:.3g} {axis.unit}){values}; the model has them before, so the intervals include both"
+        f"{axis.quantity}: {alone} it better ({axis.fit.residual:.3g} against {axis.residual:.3g} {axis.unit})"
+        f"{before}{values}"
     )
