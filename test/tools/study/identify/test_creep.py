@@ -47,5 +47,7 @@ def test_a_robot_that_creeps_only_while_it_turns_in_place_has_none():
     turn = np.where(TIMES > 5.0, 0.2, 0.0)
     speed = np.where(COMMAND > 0.0, 1.0, np.where(TIMES > 5.0, 0.04, 0.0))
     command = {"v_x": Series(TIMES, COMMAND), "yaw_rate": Series(TIMES, turn)}
-    setup = set_up([Recording(command, {"v_x": Series(TIMES, speed)})], vehicle=None, wheel_base=None, fit=(), priors={})
+    setup = set_up(
+        [Recording(command, {"v_x": Series(TIMES, speed)})], vehicle=None, wheel_base=None, fit=(), priors={}
+    )
     assert not setup.actuators["drive"]["offset"]

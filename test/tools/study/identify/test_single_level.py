@@ -41,9 +41,16 @@ def test_one_level_gives_neither_a_gain_nor_a_limit(drive):
     [finding] = (text for text in fit.findings if "the only level commanded" in text)
     assert finding.startswith("drive: 0.5 m/s was the only level commanded, so a gain of 0.9")
     assert "a limit of 0.45 m/s" in finding or "a limit of 0.449 m/s" in finding
+    assert "if the model holds" in finding
     written = fit.parameters.drive_actuator
     speed = 0.5 * written.gain
     assert min(speed, written.max_velocity or speed) == pytest.approx(0.45, rel=0.02), "the file has one of the two"
+
+
+def test_a_level_beside_rare_others_is_nearly_the_only_one():
+    fit = identify(driven([0.5, 0.5, 0.52], gain=0.9), vehicle=CAR, hold_out=0.0)
+    [finding] = (text for text in fit.findings if "only level" in text)
+    assert finding.startswith("drive: 0.5 m/s was nearly the only level commanded")
 
 
 def test_several_levels_show_the_gain():

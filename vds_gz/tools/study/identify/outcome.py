@@ -78,15 +78,16 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
 def _with_rates(setup: Setup, channels: Sequence[Channel], most: Mapping[str, float]) -> dict[str, float]:
     """The observed maxima by the names of limits, with the rates that measurements and the model both show.
 
-    The fastest wheel changes its speed as fast as the vehicle at least.
+    The fastest wheel changes its speed as fast as the vehicle at least, and exactly if the wheels do not turn it.
     """
-    shown = dict(most)
+    shown, turning = dict(most), setup.family.model.geometry(setup.family.parameters).yaw_arm
     for actuator in setup.actuators.values():
         quantity = actuator.limited_velocity or ("v_x" if actuator.drives else "")
         rates = observed_maxima(channels, quantity)._asdict()
         for stage in ("rise", "fall"):
             name, rate = actuator[stage], rates[stage]
-            if name in shown and (rate > shown[name] or (rate > 0.0 and actuator.limited_velocity)):
+            exact = actuator.limited_velocity or not turning
+            if name in shown and (rate > shown[name] or (rate > 0.0 and exact)):
                 shown[name] = rate
     return shown
 

@@ -22,6 +22,9 @@ from vds_gz.tools.study.recording import UNITS
 #: Commands have one level if the 5th percentile of their magnitudes other than 0 is above this part of the 95th.
 ONE_LEVEL = 0.8
 
+#: Levels are the same if they differ by less than this part.
+SAME = 0.01
+
 
 class Equivalent(NamedTuple):
     """A gain and a limit that explain a recording equally well, by name, and a finding that says so."""
@@ -36,7 +39,8 @@ def equivalents(fit: Fit, numbers: NamedEstimates) -> Iterator[Equivalent]:
     for name, actuation in setup.actuators.items():
         quantity = "steering" if actuation.steers else actuation.limited_velocity or "v_x"
         unit = UNITS[quantity]
-        level = 0.0 if actuation.each_wheel else only_level(_commanded(setup, actuation, quantity))
+        magnitudes = np.empty(0) if actuation.each_wheel else _commanded(setup, actuation, quantity)
+        level = only_level(magnitudes)
         gain, limit = (numbers.get(actuation[stage]) for stage in ("gain", "value"))
         responses = [number for number in (gain and gain.times(level), limit) if number]
         if not level or not responses:
@@ -45,9 +49,10 @@ def equivalents(fit: Fit, numbers: NamedEstimates) -> Iterator[Equivalent]:
         names = tuple(actuation[stage] for stage, number in (("gain", gain), ("value", limit)) if number)
         yield Equivalent(
             names,
-            f"{name}: {level:.3g} {unit} was the only level commanded, so a gain of {response.value / level:.3g} and a "
-            f"limit of {response.value:.3g} {unit} are equivalent; known is the response, {response.value:.3g} {unit} "
-            f"({ends(response.low, response.high)}). Record several levels, up to the largest",
+            f"{name}: {level:.3g} {unit} was {_nearly(magnitudes, level)}the only level commanded, so a gain of "
+            f"{response.value / level:.3g} and a limit of {response.value:.3g} {unit} are equivalent; the response is "
+            f"{response.value:.3g} {unit} ({ends(response.low, response.high)} if the model holds). Record several "
+            "levels, up to the largest",
         )
 
 
@@ -58,6 +63,12 @@ def only_level(magnitudes: Array) -> float:
         return 0.0
     low, high = np.percentile(magnitudes, (5.0, 95.0))
     return float(np.median(magnitudes)) if low > ONE_LEVEL * high else 0.0
+
+
+def _nearly(magnitudes: Array, level: float) -> str:
+    """A word that says that other levels were commanded seldom, or about the same."""
+    same = np.abs(magnitudes - level) <= SAME * level
+    return "" if np.all(same | (magnitudes <= SAME * level)) else "nearly "
 
 
 def _commanded(setup: Setup, actuator: ActuatorStages, quantity: str) -> Array:
