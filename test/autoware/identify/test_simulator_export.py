@@ -30,8 +30,14 @@ def test_parameters_of_a_lagging_speed():
 def test_limits_are_those_of_the_parameter_file():
     drive = DriveParameters(max_velocity=1.5, max_acceleration=0.0)
     parameters = BicycleParameters(drive_actuator=drive)
-    lines = set(exports()["autoware"](VehicleFit("bicycle", parameters, {}, {}, {}, (), (), ())))
+    fit = VehicleFit("bicycle", parameters, {}, {}, {"drive_actuator.max_acceleration": 0.8}, (), (), ())
+    lines = set(exports()["autoware"](fit))
     assert {"vel_lim: 1.5000  # without an interval", "vel_rate_lim: # no limit was met"} <= lines
+
+
+def test_a_limit_of_an_actuator_that_no_command_moved_is_not_determined():
+    lines = exports()["autoware"](VehicleFit("bicycle", BicycleParameters(), {}, {}, {}, (), (), ()))
+    assert "vel_lim: # not determined" in list(lines)
 
 
 def test_a_vehicle_that_does_not_steer_has_no_lines():

@@ -205,7 +205,8 @@ def written_number(fit: VehicleFit, quantity: str, stage: str) -> str:
     """A number of the parameter file as another program's parameter, or that the recording does not determine it."""
     number = _written(fit, quantity, stage)
     if number is None:
-        return "# no limit was met" if STAGES[stage].is_limit else "# not determined"
+        unmet = STAGES[stage].is_limit and _followed(fit, quantity)[stage] in (*fit.reached, *fit.unmeasured)
+        return "# no limit was met" if unmet else "# not determined"
     return f"{number.value:.4f}" + ("" if number.known else "  # without an interval")
 
 

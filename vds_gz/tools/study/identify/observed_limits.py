@@ -75,7 +75,7 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
 def observed_maxima(channels: Iterable[Channel], quantity: str) -> Reached:
     """The maxima of a quantity in all recordings, by its first channel in each; 0 if it was not measured.
 
-    Rates are those that a measurement and its model both show: others are bumps or noise.
+    They are those that a measurement and its model both show: others are bumps or noise.
     """
     first: dict[int, Channel] = {}
     for channel in channels:
@@ -89,6 +89,7 @@ def _maxima(channel: Channel) -> Reached:
 
     The model shows them at the same time, or the measurement shows them in many samples.
     """
+    value = float(np.max(np.minimum(np.abs(channel.measured), np.abs(channel.modelled)), initial=0.0))
     time, modelled, measured = channel.time, channel.modelled, without_spikes(channel.measured)
     noise_of_change = ABOVE * math.sqrt(2.0) * channel.noise
     by_both, by_model = np.zeros((2, 2))
@@ -105,7 +106,7 @@ def _maxima(channel: Channel) -> Reached:
             by_both[k] = max(by_both[k], np.max(both / duration))
     often = least_reached(time, measured, angle=False, part=1.0)[:2]
     rise, fall = np.maximum(by_both, np.minimum(by_model, often)).tolist()
-    return Reached(rise, fall, reached(time, channel.measured, angle=False).value)
+    return Reached(rise, fall, max(value, sustained(measured)))
 
 
 def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = math.inf) -> Reached:

@@ -65,7 +65,7 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
         _parameters(fit),
         numbers,
         calibrations,
-        _with_rates(
+        _with_channels(
             setup, channels, {name: reach.most for name, reach in reaches.items() if not math.isnan(reach.most)}
         ),
         channels,
@@ -75,20 +75,19 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
     )
 
 
-def _with_rates(setup: Setup, channels: Sequence[Channel], most: Mapping[str, float]) -> dict[str, float]:
-    """The observed maxima by the names of limits, with the rates that measurements and the model both show.
+def _with_channels(setup: Setup, channels: Sequence[Channel], most: Mapping[str, float]) -> dict[str, float]:
+    """The observed maxima by the names of limits, with those that measurements and the model both show.
 
-    The fastest wheel changes its speed as fast as the vehicle at least, and exactly if the wheels do not turn it.
+    The fastest wheel is as fast as the vehicle at least, and exactly if the wheels do not turn it.
     """
     shown, turning = dict(most), setup.family.model.geometry(setup.family.parameters).yaw_arm
     for actuator in setup.actuators.values():
         quantity = actuator.limited_velocity or ("v_x" if actuator.drives else "")
-        rates = observed_maxima(channels, quantity)._asdict()
-        for stage in ("rise", "fall"):
-            name, rate = actuator[stage], rates[stage]
-            exact = actuator.limited_velocity or not turning
-            if name in shown and (rate > shown[name] or (rate > 0.0 and exact)):
-                shown[name] = rate
+        exact = actuator.limited_velocity or not turning
+        for stage, maximum in observed_maxima(channels, quantity)._asdict().items():
+            name = actuator[stage]
+            if name in shown and (maximum > shown[name] or (maximum > 0.0 and exact)):
+                shown[name] = maximum
     return shown
 
 
