@@ -107,17 +107,17 @@ def test_a_time_out_longer_than_all_pauses_is_not_called_holding(seed):
         end += random.uniform(0.8, 2.2)
     hold = command_hold([driven(robot(2.0), commands, end)])
     assert (hold.timeout, hold.endless) == (None, False)
-    assert 1.3 < hold.exceeds <= 2.0 <= hold.longest_pause < 2.4
+    assert 1.3 < hold.exceeds <= 2.0
 
 
-@pytest.mark.parametrize(("given", "written"), [(1.0, 2.4), (5.0, None)])
-def test_the_file_follows_commands_for_the_longest_pause_if_the_time_out_is_unknown(given, written):
+@pytest.mark.parametrize(("given", "written"), [(1.0, [NEVER_OLD]), (1.8, [NEVER_OLD]), (5.0, [])])
+def test_a_time_out_that_was_not_met_is_a_limit_that_was_not_met(given, written):
     hold = CommandHold(least=2.1, pause=2.31)
     fit = VehicleFit("differential", robot().vehicle, {}, {}, {}, (), (), (), command_hold=hold)
     lines = [line for line in overrides(fit, robot(given)) if line.name == "twist_reference_max_oldness"]
-    assert [line.value for line in lines] == ([written] if written else [])
-    shown = "2.4 s, the longest pause in which it moved on, is written" if written else hold.moved_on
-    assert list(fit_rows(fit, lines)) == [("commands", "time-out", "longer than 1.8 s", shown)]
+    assert [line.value for line in lines] == written
+    assert all(line.origin == "unlimited: not met; longer than 1.8 s" for line in lines)
+    assert list(fit_rows(fit, lines)) == [("commands", "time-out", "not met", "longer than 1.8 s")]
 
 
 def test_pauses_at_standstill_show_nothing_and_are_used():

@@ -124,7 +124,8 @@ def test_limits_are_those_that_the_vehicle_reaches(case):
     for quantity in QUANTITIES:
         if quantity == "v_y" and model not in SIDEWAYS:
             continue
-        speed = numbers["max_velocity"][0]["v_x"] if model in STEERED and quantity == "yaw_rate" else 0.0
+        steered = model in STEERED and quantity == "yaw_rate"
+        speed = numbers["max_velocity"][0]["v_x"] / parameters.drive_actuator.gain if steered else 0.0
         run = driven(model, parameters, quantity, 10.0 * SPEED, speed)
         rates = np.diff(run, prepend=0.0) * 100.0  # without dead time and lag the first step jumps
         reached = {"max_velocity": run.max(), "max_accel": rates.max(), "max_decel": rates.min()}
@@ -177,6 +178,15 @@ def test_lines_with_an_unknown_number_are_comments():
     )
 
 
+def test_a_speed_that_stays_shows_no_acceleration():
+    random = np.random.default_rng(0)
+    measured, modelled = (1.0 + scale * random.standard_normal(len(TIME)) for scale in (0.1, 1e-4))
+    channel = Channel(
+        "v_x", "v_x", "m/s", "", 0, 0.1, 0.1, 0, 0.0, TIME, measured, modelled, modelled, 0.0 * TIME + 1.0
+    )
+    assert observed_maxima([channel], "v_x")[:2] == (0.0, 0.0)
+
+
 def test_rare_accelerations_that_the_model_shows_too_are_observed():
     """A robot that speeds up once a minute; its sensor has noise, bumps, and one sample each 0.2 s."""
     time = 0.2 * np.arange(1500)
@@ -201,6 +211,15 @@ def test_a_car_that_skids_beyond_the_observed_speeds_has_its_limits():
     car = replace(car, drive_actuator=drive, steering_actuator=replace(car.steering_actuator, offset=-0.02))
     most = reachable(models()["single_track"], car, "v_x", 9.0)
     assert (most.rise, most.fall) == (pytest.approx(4.0, rel=0.01), pytest.approx(3.0, rel=0.01))
+
+
+def test_the_yaw_rate_of_a_car_is_that_at_its_speed_and_not_at_the_same_command():
+    steering = SteeringParameters(dead_time=0.05, max_position=0.3)
+    drives = (DriveParameters(gain=gain, max_velocity=0.0, max_acceleration=0.0) for gain in (0.5, 1.0))
+    cars = (BicycleParameters(wheel_base=0.5, drive_actuator=drive, steering_actuator=steering) for drive in drives)
+    half, whole = (lines_of("bicycle", car)["max_velocity"][0]["yaw_rate"] for car in cars)
+    assert half == pytest.approx(whole, rel=0.01)
+    assert whole == pytest.approx(SPEED * math.tan(0.3) / 0.5, rel=0.01)
 
 
 def test_a_limited_command_beyond_the_speed_of_the_wheels_falls_for_a_while_first():

@@ -198,13 +198,13 @@ def test_time_outs_are_pooled_and_contradictions_named():
     assert line == holds
     assert row[:4] == ("commands", "time-out", "none", holds.origin)
 
-    longer = Override(MAX_AGE, 2.4, "the longest pause in which it moved on; the time-out is unknown")
-    vehicle = pool_results(
-        [result("shorter", None, 1.5, longer._replace(value=1.8)), result("longer", None, 2.1, longer)]
-    )
+    unmet = Override(MAX_AGE, NEVER_OLD, "unlimited: not met; longer than 1.6 s")
+    vehicle = pool_results([result("shorter", None, 1.9, unmet), holding])
+    assert vehicle.overrides == (holds,), "what is certain counts"
+    vehicle = pool_results([result("shorter", None, 1.9, unmet), unknown])
     [line], [row] = vehicle.overrides, pooled_rows(vehicle)
-    assert line == longer
-    assert row[:4] == ("commands", "time-out", "2.4 s", longer.origin)
+    assert line == unmet
+    assert row[:4] == ("commands", "time-out", "none", unmet.origin)
 
 
 def test_a_result_is_read_as_it_was_written_and_broken_lines_are_skipped(tmp_path):

@@ -46,7 +46,6 @@ SHOWN, EXCEEDED = 0.9, 1.3
 NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "as observed at standstill", "best fit to the recording"
 WIDEST = "not met: the largest possible value"
-LONGEST_PAUSE = "the longest pause in which it moved on"
 
 
 def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[Override]:
@@ -84,13 +83,13 @@ def overrides(fit: VehicleFit, given: NodeParameters | None = None) -> Iterator[
 
 
 def _time_out(hold: CommandHold, given: NodeParameters) -> Iterator[Override]:
-    """The time-out of commands. If it is unknown but longer than the given one, the longest pause replaces that."""
+    """The time-out of commands; as a limit that was not met, none if it is unknown but longer than the given one."""
     if hold.timeout is not None:
         yield Override(MAX_AGE, hold.timeout.value, hold.range_seen)
     elif hold.endless:
         yield Override(MAX_AGE, NEVER_OLD, f"holds its last command: {hold.moved_on}")
-    elif hold.exceeds and given.twist_reference_max_oldness < hold.longest_pause:
-        yield Override(MAX_AGE, hold.longest_pause, f"{LONGEST_PAUSE}; the time-out is unknown")
+    elif hold.exceeds and hold.exceeds >= given.twist_reference_max_oldness:
+        yield Override(MAX_AGE, NEVER_OLD, f"{NOT_MET}; longer than {hold.exceeds:g} s")
 
 
 def unmet_comment(value: object, most: float | None, *, measured: bool) -> str:
@@ -238,7 +237,7 @@ def velocity_limits(fit: VehicleFit) -> dict[str, dict[str, Maximum]]:
         observed = observed_maxima(fit.channels, quantity)
         lower_one = quantity == "yaw_rate" and steered
         if TWIST in model.accepts:
-            speed = limits["v_x"]["value"].value if lower_one else 0.0
+            speed = limits["v_x"]["value"].value / _drive_gain(fit) if lower_one else 0.0
             most = reachable(model, fit.parameters, quantity, observed.value, speed)
         elif quantity == "v_x":
             written = (_written(fit, quantity, name) for name in Reached._fields)
@@ -251,6 +250,12 @@ def velocity_limits(fit: VehicleFit) -> dict[str, dict[str, Maximum]]:
             met = limit < top or (math.isfinite(limit) and _has_limit(fit, quantity, name) and not lower_one)
             limits[quantity][name] = Maximum(limit if met else top, met, top if measured else None)
     return limits
+
+
+def _drive_gain(fit: VehicleFit) -> float:
+    """The speed of the vehicle per commanded speed."""
+    name = _followed(fit, "v_x")["gain"]
+    return value_of(fit.parameters, name) if name else 1.0
 
 
 def _has_limit(fit: VehicleFit, quantity: str, stage: str) -> bool:

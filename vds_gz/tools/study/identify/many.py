@@ -299,7 +299,7 @@ def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Poole
                 timeout = pooled[name].estimate
                 yield Override(name, float(f"{timeout.value:.5g}"), range_seen(timeout))
             elif not any(MAX_AGE in result.estimates for result in results):
-                yield max(there, key=lambda line: float(line.value))
+                yield next((line for line in there if not _is_unmet(line)), there[0])
             continue
         if parameter in pooled:
             unmet = next(filter(_is_unmet, there), None)

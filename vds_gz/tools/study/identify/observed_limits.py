@@ -27,6 +27,9 @@ SMOOTHED, ABOVE = 5, 2.5
 #: Rates that a measurement and its model both show are means between samples at most this far apart [samples].
 FARTHEST_APART = 8
 
+#: A slower change is none, as a part of the maximum per second [1/s].
+SLOWEST = 0.01
+
 #: Limits of rates are at least this part of measured rates; at least the second one if no vehicle was given or its
 #: steered wheel is driven, because steering may then change measured rates too.
 RATE_PART, STEERED_RATE_PART = 0.8, 0.4
@@ -105,8 +108,10 @@ def _maxima(channel: Channel) -> Reached:
             both = np.minimum(of_model, of_measurement - noise_of_change)
             by_both[k] = max(by_both[k], np.max(both / duration))
     often = least_reached(time, measured, angle=False, part=1.0)[:2]
-    rise, fall = np.maximum(by_both, np.minimum(by_model, often)).tolist()
-    return Reached(rise, fall, max(value, sustained(measured)))
+    value = max(value, sustained(measured))
+    rates = np.maximum(by_both, np.minimum(by_model, often))
+    rise, fall = np.where(rates > SLOWEST * value, rates, 0.0).tolist()
+    return Reached(rise, fall, value)
 
 
 def limit_levels(time: Array, measured: Array, *, angle: bool, lasting: float = math.inf) -> Reached:

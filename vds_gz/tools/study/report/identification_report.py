@@ -17,7 +17,7 @@ from vds_gz.core.arrays import Array
 from vds_gz.core.parameters.declaration import Override
 from vds_gz.core.parameters.yaml_reader import INTERVAL
 from vds_gz.tools.study.identify.estimates import WIDTH
-from vds_gz.tools.study.identify.exports import LONGEST_PAUSE, NOT_MET, exports
+from vds_gz.tools.study.identify.exports import NOT_MET, exports
 from vds_gz.tools.study.identify.labels import is_noiseless, named, noise_words, prediction_words, recordings_needed
 from vds_gz.tools.study.identify.problem.command_hold import MAX_AGE
 from vds_gz.tools.study.identify.results import LIMITS, OUTLIER_WEIGHT, TIMES, Channel, VehicleFit
@@ -149,10 +149,7 @@ def fit_rows(fit: VehicleFit, written: Sequence[Override]) -> Iterator[tuple[str
     elif hold.endless:
         yield "commands", "time-out", "none: the last one holds", hold.moved_on
     elif hold.exceeds:
-        written_time_out = [
-            f"{line.value:g} s, {LONGEST_PAUSE}, is written" for line in written if line.name == MAX_AGE
-        ]
-        yield "commands", "time-out", f"longer than {hold.exceeds:g} s", *(written_time_out or [hold.moved_on])
+        yield "commands", "time-out", "not met", f"longer than {hold.exceeds:g} s"
     for channel in fit.channels:
         yield "residual", fit.title(channel), f"{channel.residual:.3g} {channel.unit}", noise_words(channel)
 

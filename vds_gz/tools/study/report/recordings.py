@@ -13,7 +13,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vds_gz.core.parameters.node import NEVER_OLD
 from vds_gz.core.parameters.yaml_reader import INTERVAL
 from vds_gz.tools.study.identify.estimates import Estimate
 from vds_gz.tools.study.identify.exports import NOT_MET
@@ -44,7 +43,7 @@ def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
     pooled = {word.name for word in vehicle.words}
     for word in named(vehicle.model, [name for name in lines if name not in pooled]):
         line = lines[word.name]
-        never = line.value == NEVER_OLD if word.name == MAX_AGE else line.origin.startswith(NOT_MET)
+        never = word.name == MAX_AGE or line.origin.startswith(NOT_MET)
         yield word.axis, word.label, "none" if never else word.written(line.value), line.origin, "", "", ""
 
 

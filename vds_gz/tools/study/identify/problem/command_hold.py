@@ -69,14 +69,9 @@ class CommandHold:
 
     @property
     def exceeds(self) -> float:
-        """A time that is shorter than the time-out, if there is one that is unusually long [s]; 0 if none is known."""
+        """A time that is shorter than the time-out, if that is unusually long or there is none [s]; 0 if unknown."""
         unusual = self.timeout is None and (1.0 + TOLERANCE) * USUAL < self.least <= ENDLESS
         return math.floor(10.0 * self.least / (1.0 + TOLERANCE)) / 10.0 if unusual else 0.0
-
-    @property
-    def longest_pause(self) -> float:
-        """The longest pause in which the vehicle moved on, rounded up [s]."""
-        return math.ceil(10.0 * self.pause) / 10.0
 
     @property
     def range_seen(self) -> str:
