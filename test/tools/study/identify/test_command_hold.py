@@ -15,7 +15,7 @@ from vds_gz.tools.study.identify.problem.segments import segments_of
 from vds_gz.tools.study.identify.problem.unused_samples import unused_words
 from vds_gz.tools.study.identify.recording_faults import AFTER_COMMAND
 from vds_gz.tools.study.identify.results import VehicleFit
-from vds_gz.tools.study.recording import Recording, Series
+from vds_gz.tools.study.recording import MeasuredChannel, Recording, Series
 from vds_gz.tools.study.report.identification_report import fit_rows
 
 
@@ -154,6 +154,16 @@ def test_a_finding_says_what_was_not_used():
     known = with_known_commands(recording, command_hold([recording]))
     [words] = unused_words([known], [known.channels], 1e-3)
     assert "pauses" not in words
+
+
+def test_the_time_before_the_first_command_ends_with_it():
+    """The samples are 0.25 s apart, and the first command comes at 1.1 s."""
+    time = 0.25 * np.arange(50)
+    channel = MeasuredChannel("v_x", "v_x", "", Series(time, time))
+    sent = np.arange(1.1, 12.0, 0.2)
+    recording = Recording({"v_x": Series(sent, np.ones(len(sent)))}, {"v_x": channel.series})
+    [words] = unused_words([recording], [(channel,)], 1e-3)
+    assert "1.1 s before the first command" in words
 
 
 def test_recordings_of_which_nothing_is_used_are_named():

@@ -42,7 +42,7 @@ def _words(commanded: Array, channels: Sequence[MeasuredChannel], segments: Sequ
         unused &= (time < segment.origin) | (time > segment.origin + segment.duration)
     before, after = time < commanded[0], time > commanded[-1]
     seconds = {
-        "before the first command": _duration(time, unused & before),
+        "before the first command": _duration(np.minimum(time, commanded[0]), unused & before),
         "in pauses for which the command is unknown": _duration(time, unused & ~before & ~after),
         "after the last command": _duration(time, unused & after),
     }
