@@ -14,7 +14,7 @@ from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.residual_noise import Noise
 from vds_gz.tools.study.identify.robust import without_blocks
 from vds_gz.tools.study.identify.term_kind import SIGNIFICANT, WORTHWHILE
-from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust
+from vds_gz.tools.study.identify.vehicle_fit import Solution, linearised, residual_limits, robust
 
 #: Length of a block [s], and minimum and maximum number of blocks.
 BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 6.0, 5, 6
@@ -53,24 +53,19 @@ def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST_BLOCKS) 
 
 def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: Noise) -> Array:
     """The robust squared errors of blocks predicted by fits without them, (blocks, quantities)."""
-    weights = noise.weights[problem.kind]
-    limits = residual_limits(problem, noise)[problem.kind]
-    residuals = solution.residuals * weights
-    chosen = np.flatnonzero(solution.free)
-    jacobian = solution.jacobian[:, chosen] * weights[:, np.newaxis]
-    slope = robust(residuals**2, limits)[1]
-    weighted = jacobian * slope[:, np.newaxis]
+    residuals, jacobian, weighted = linearised(problem, solution, noise)
     vague = [5.0 * term.scale if term.kind.vague is None else term.kind.vague for term in problem.terms]
-    ridge = 1.0 / np.minimum(vague, problem.sigma)[chosen] ** 2
+    ridge = 1.0 / np.minimum(vague, problem.sigma)[solution.free] ** 2
     information = jacobian.T @ weighted + np.diag(ridge)
     limit = LARGEST_STEP / np.sqrt(ridge)
     changes = np.clip(without_blocks(residuals, jacobian, weighted, information, blocks), -limit, limit)
     predicted = residuals + np.sum(jacobian * changes[blocks], axis=1)
-    return summed(problem, predicted, limits, blocks)
+    return summed(problem, predicted, noise, blocks)
 
 
-def summed(problem: Problem, residuals: Array, limits: Array, blocks: np.ndarray) -> Array:
-    """Sums of the robust squares of samples, (blocks, quantities); residuals and limits are in standard deviations."""
+def summed(problem: Problem, residuals: Array, noise: Noise, blocks: np.ndarray) -> Array:
+    """Sums of the robust squares of samples, (blocks, quantities); residuals are in standard deviations."""
+    limits = residual_limits(problem, noise)[problem.kind]
     squares = robust(np.minimum(residuals**2, (WILD * limits) ** 2), limits)[0]
     sums = np.zeros((int(blocks.max()) + 1, int(problem.quantities.max()) + 1))
     np.add.at(sums, (blocks, problem.quantities[problem.kind]), squares)

@@ -23,7 +23,7 @@ from vds_gz.tools.study.identify.static_maps import with_static_maps
 from vds_gz.tools.study.identify.supported_terms import PRECISE, Fitted, StageCallback, asked, converged, supported
 from vds_gz.tools.study.identify.term_kind import Effect, mask_of, neutral_point
 from vds_gz.tools.study.identify.variants import BETTER, best_variant, reduction_by
-from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, residual_limits, robust, solve
+from vds_gz.tools.study.identify.vehicle_fit import Solution, evaluate, linearised, solve
 
 #: Measured states that hold from step to step must lower the robust squares by this, in units of independent squares.
 HOLDS = 10.0
@@ -289,12 +289,9 @@ def _without_shift(setup: Setup, reach: Reaches, coarse: Fitted) -> Fitted:
     if [len(run.measured) for run in problem.experiments] != [len(run.measured) for run in coarse.problem.experiments]:
         return coarse
     residuals = evaluate(problem, solution.point, solution.starts, np.zeros_like(free))[0]
-    weights = solution.noise.weights[problem.kind]
-    jacobian = solution.jacobian[:, free] * weights[:, np.newaxis]
-    limits = residual_limits(problem, solution.noise)[problem.kind]
-    weighted = jacobian * robust((solution.residuals * weights) ** 2, limits)[1][:, np.newaxis]
+    _, jacobian, weighted = linearised(problem, solution, solution.noise)
     covariance = np.linalg.pinv(jacobian.T @ weighted, rcond=1e-12)
-    shift = covariance @ (weighted.T @ ((residuals - solution.residuals) * weights))
+    shift = covariance @ (weighted.T @ ((residuals - solution.residuals) * solution.noise.weights[problem.kind]))
     if (np.abs(shift) <= NOTICEABLE * np.sqrt(np.maximum(np.diag(covariance), 0.0))).all():
         return coarse
     return Fitted(problem, converged(problem, solution))

@@ -13,7 +13,7 @@ from vds_gz.tools.study.identify.cross_validation import blocks_of
 from vds_gz.tools.study.identify.estimates import CONSISTENT
 from vds_gz.tools.study.identify.robust import inverted, widths
 from vds_gz.tools.study.identify.term_kind import Effect, acting_as
-from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, robust, solve
+from vds_gz.tools.study.identify.vehicle_fit import Solution, linearised, solve
 
 #: Minimum length of blocks, as a multiple of the correlation of residuals, and their maximum number.
 LENGTH, MOST = 10.0, 20
@@ -55,16 +55,12 @@ def intervals_of(problem: Problem, solution: Solution, pairs: Sequence[tuple[int
     if not len(free):
         return Intervals(low, high, (), {})
     noise = solution.noise
-    weights = noise.weights[problem.kind]
-    residuals = solution.residuals * weights
-    jacobian = solution.jacobian[:, free] * weights[:, np.newaxis]
-    slope = robust(residuals**2, residual_limits(problem, noise)[problem.kind])[1]
+    residuals, jacobian, weighted = linearised(problem, solution, noise)
     known = np.diag(1.0 / problem.sigma[free] ** 2)
-    weighted = jacobian * slope[:, np.newaxis]
     information = jacobian.T @ weighted + known
     inverse, null = inverted(information, SINGULAR)
     confounded = tuple(tuple(int(k) for k in free[np.abs(combination) > NAMED_PART]) for combination in null)
-    independent = jacobian.T @ (jacobian * (slope / noise.correlation[problem.kind])[:, np.newaxis]) + known
+    independent = jacobian.T @ (weighted / noise.correlation[problem.kind][:, np.newaxis]) + known
     unknown = [k for group in confounded for k in group]
     pairs = [pair for pair in pairs if solution.free[[*pair]].all() and not np.isin(pair, unknown).any()]
     sums = np.array([np.isin(free, pair) for pair in pairs], dtype=float).reshape(-1, len(free))

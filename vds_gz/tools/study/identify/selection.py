@@ -18,7 +18,7 @@ from vds_gz.tools.study.identify.cross_validation import LEAST, better, blocks_o
 from vds_gz.tools.study.identify.residual_noise import Noise, first_noise, is_structured, noise_of
 from vds_gz.tools.study.identify.term_kind import NO_LIMIT, Effect, acting_as, mask_of, neutral_point
 from vds_gz.tools.study.identify.trials import Candidate, costs_of, promising, whole_begins
-from vds_gz.tools.study.identify.vehicle_fit import Solution, residual_limits, solve
+from vds_gz.tools.study.identify.vehicle_fit import Solution, linearised, solve
 
 #: Number of candidates that are fitted, the most promising first; more only until one may enter. The expectation orders
 #: candidates well, but not those with about the same effect, such as dead times and lags.
@@ -222,10 +222,9 @@ def _held_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: N
     ``enough``, its own squares are the result.
     """
     squares = left_out(problem, solution, blocks, noise)
-    limits = residual_limits(problem, noise)[problem.kind]
 
     def by_block(residuals: Array) -> Array:
-        return summed(problem, residuals * noise.weights[problem.kind], limits, blocks)
+        return summed(problem, residuals * noise.weights[problem.kind], noise, blocks)
 
     explained = by_block(solution.residuals)
     if np.sum(explained) < enough:
@@ -253,7 +252,7 @@ def _weakest(problem: Problem, solution: Solution, noise: Noise, neutral: Array,
     their distance proves nothing.
     """
     free = np.flatnonzero(solution.free)
-    jacobian = solution.jacobian[:, free] * noise.weights[problem.kind][:, np.newaxis]
+    jacobian = linearised(problem, solution, noise).jacobian
     covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
     error = np.where(np.any(jacobian != 0.0, axis=0), np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.inf)
     weak = np.abs(solution.point[free] - neutral[free]) < CERTAIN_ERRORS * error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -76,6 +77,29 @@ def residual_limits(problem: Problem, noise: Noise) -> Array:
     spread = np.where(as_noise, np.inf, problem.spread)
     part = np.minimum(1.0, problem.largest_noise * spread / np.maximum(noise.scale, 1e-300))
     return np.asarray(ROBUST * np.maximum(part, LEAST_PART) / np.sqrt(noise.correlation))
+
+
+class Linear(NamedTuple):
+    """A fit around its point, in standard deviations.
+
+    Attributes:
+        residuals: Residuals of all samples, (N,).
+        jacobian: Their derivatives by the free terms, (N, p).
+        weighted: The derivatives times the slope of the robust loss, (N, p).
+    """
+
+    residuals: Array
+    jacobian: Array
+    weighted: Array
+
+
+def linearised(problem: Problem, solution: Solution, noise: Noise) -> Linear:
+    """A fit around its point, with the weights and the loss of some noise."""
+    weights = noise.weights[problem.kind]
+    residuals = solution.residuals * weights
+    jacobian = solution.jacobian[:, solution.free] * weights[:, np.newaxis]
+    slope = robust(residuals**2, residual_limits(problem, noise)[problem.kind])[1]
+    return Linear(residuals, jacobian, jacobian * slope[:, np.newaxis])
 
 
 def evaluate(problem: Problem, point: Array, starts: Sequence[Array], free: Flags) -> tuple[Array, Array, list[Array]]:
