@@ -85,12 +85,17 @@ MAP = {"map_references": (0.0, 0.5, 1.0, 2.0), "map_responses": (0.0, 0.2, 0.9, 
 
 
 def assert_right_or_not_given(response, drive):
-    """A measured value is within 2 % (times: within a tenth of a sample), or there is none."""
+    """A measured value is within 2 % (times: within a tenth of a sample), or there is none.
+
+    A dead band that ends between two levels of the commands is within its interval.
+    """
     for name, attribute in MEASURED.items():
         value, configured = getattr(response, attribute), getattr(drive, name)
         if name == "max_deceleration":
             configured = configured or drive.max_acceleration
         absolute = 0.1 * SAMPLE if name in ("dead_time", "time_constant") else 1e-3
+        if name == "dead_band":
+            absolute = response.uncertainty.get(name, absolute)
         assert value is None or value == pytest.approx(configured, rel=0.02, abs=absolute), name
 
 

@@ -108,7 +108,7 @@ def _fit(setup: Setup, advance: StageCallback, at_once: bool) -> Fit:
     advance("all data")
     setup, fitted = refined(setup, reach, _with_whole_delay(setup, rough))
     intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
-    fit = Fit(setup, fitted.problem, fitted.solution, intervals, reach)
+    fit = Fit(setup, fitted.problem, _with_central_bands(fitted, intervals), intervals, reach)
     return _fixed(fit, _unseen_limits(fitted, intervals))
 
 
@@ -133,6 +133,15 @@ def _delays(setup: Setup) -> list[tuple[int, int]]:
     """The dead time and the lag of each actuator that has both."""
     named = [[setup.actuators[name][stage] for stage in ("dead_time", "time_constant")] for name in setup.excited]
     return [(setup.family.index(dead_time), setup.family.index(lag)) for dead_time, lag in named if dead_time and lag]
+
+
+def _with_central_bands(fitted: Fitted, intervals: Intervals) -> Solution:
+    """The solution with bands in the middle of their intervals, of which all values explain the samples as well."""
+    known = fitted.solution.free & mask_of(fitted.problem.terms, lambda kind: kind.reached == "command")
+    known &= np.isfinite(intervals.low) & np.isfinite(intervals.high)
+    point = fitted.solution.point.copy()
+    point[known] = 0.5 * (intervals.low[known] + intervals.high[known])
+    return replace(fitted.solution, point=point)
 
 
 def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Flags:
