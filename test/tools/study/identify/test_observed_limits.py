@@ -103,3 +103,18 @@ def test_a_robot_that_only_drives_straight_ahead_has_the_acceleration_of_its_whe
     assert reaches["drive_actuators.max_acceleration"].most == pytest.approx(1.0, rel=0.05)
     assert reaches["drive_actuators.max_acceleration"].measured
     assert np.isnan(reaches["max_angular_velocity"].most)
+
+
+def test_a_given_limit_that_the_recording_exceeds_is_not_kept():
+    """The speed command never changes, so the drive has no excitation; the speed changes for other reasons."""
+    time = 0.05 * np.arange(600)
+    turn, speed = 0.2 * np.sign(np.sin(time)), 2.8 + 0.2 * np.sin(0.5 * time)
+    yaw_rate = speed * np.tan(np.interp(time - 0.1, time, turn)) / 0.3
+    commanded = {"v_x": Series(time, np.full(len(time), 3.0)), "steering": Series(time, turn)}
+    measured = {"v_x": Series(time, speed), "yaw_rate": Series(time, yaw_rate)}
+    drive = Override("model_params.bicycle.drive_actuator.max_velocity", 2.0)
+    car = parameters_of([Override("model", "bicycle"), Override("model_params.bicycle.wheel_base", 0.3), drive])
+    fit = identify(Recording(commanded, measured, steers=True), vehicle=car, hold_out=0.0)
+    assert fit.parameters.drive_actuator.max_velocity == 0.0
+    assert fit.reached["drive_actuator.max_velocity"] == pytest.approx(3.0, rel=0.01)
+    assert fit.parameters.drive_actuator.max_acceleration == car.vehicle.drive_actuator.max_acceleration

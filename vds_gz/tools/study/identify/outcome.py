@@ -44,6 +44,9 @@ CONTINUED, RISES = 2.0, (0.5, 0.9)
 #: A limit above this multiple of the observed maximum counts as not met.
 NEVER_MET = 10.0
 
+#: A given limit does not hold if the observed maximum is above this multiple of it.
+EXCEEDED = 1.1
+
 #: At lower speeds a yaw rate does not determine a steering angle [m/s].
 SLOW = 0.05
 
@@ -58,7 +61,8 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
     known = dict(numbers)  # findings on single terms do not repeat those on equivalent ones
     numbers |= {name: None for group in equivalent for name in group.names}
     channels = tuple(_channels(fit))
-    unmet = {term.name for term in terms if term.kind.is_limit and numbers[term.name] is None} & _of_excited(setup)
+    unmet = {term.name for term in terms if term.kind.is_limit and numbers[term.name] is None}
+    unmet &= _of_excited(setup) | _exceeded(fit)
     reaches = {name: reach for name, reach in fit.reach.items() if name in unmet}
     return VehicleFit(
         setup.family.model.name,
@@ -129,6 +133,17 @@ def _of_excited(setup: Setup) -> set[str]:
     return {name for actuator in setup.excited for name in setup.actuators[actuator].names.values()}
 
 
+def _exceeded(fit: Fit) -> set[str]:
+    """Given limits of actuators without excitation that the recordings exceed."""
+    given, excited = fit.setup.family.parameters, _of_excited(fit.setup)
+    return {
+        term.name
+        for term in fit.setup.family.terms
+        if term.kind.is_limit and term.name not in excited and (reach := fit.reach.get(term.name)) and reach.measured
+        if 0.0 < value_of(given, term.name) < reach.most / EXCEEDED
+    }
+
+
 def _none_of(fit: Fit, k: int) -> Estimate | None:
     """A dead time or a lag that is not needed: the neutral one, up to the longest that is consistent with the data."""
     term, solution = fit.setup.family.terms[k], fit.solution
@@ -169,7 +184,8 @@ def is_useful(term: Term, estimate: Estimate) -> bool:
 def _parameters(fit: Fit) -> ParameterGroup:
     """The vehicle with its fitted values; limits that were not met are unlimited, and unneeded terms have no effect.
 
-    An actuator without excitation keeps the given values, as does geometry that the data do not determine.
+    An actuator without excitation keeps the given values, but for limits that the recording exceeds. Geometry that the
+    data do not determine is kept too.
     """
     setup, point = fit.setup, fit.solution.point
     without_effect = {group[0] for group in fit.intervals.confounded if len(group) == 1}
@@ -188,6 +204,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
             term, before = terms[parameter], value_of(base, parameter)
             stop = setup.actuators[name].steers and stage == "value" and before > fit.reach[parameter].tried
             values[parameter] = before if stop else term.unlimited if term.kind.is_limit else term.neutral
+    values |= {name: terms[name].unlimited for name in _exceeded(fit)}
     for term in setup.family.terms:  # 0: no understeer, and the track turns the vehicle
         if term.kind.of_vehicle and not term.kind.always:
             values.setdefault(term.name, 0.0)
