@@ -204,6 +204,35 @@ def test_rare_accelerations_that_the_model_shows_too_are_observed():
     assert observed_maxima([channel], "yaw_rate") == (0.0, 0.0, 0.0)
 
 
+def maxima_of(time, measured, modelled):
+    """The observed maxima of a channel without noise."""
+    channel = Channel("v_x", "v_x", "", "", 0, 0.0, 0.0, 0, 0.0, time, measured, modelled, modelled, 1.0 + 0.0 * time)
+    return observed_maxima([channel], "v_x")
+
+
+@pytest.mark.parametrize(("lag", "rise"), [(1e-3, 0.5 / 0.1), (0.1, (math.exp(-1.0) - math.exp(-2.0)) / 0.1)])
+def test_reversals_show_accelerations_and_decelerations(lag, rise):
+    """A square wave of 0.5 m/s behind a lag, with a sample each 0.1 s: each reversal begins at 0.5 m/s."""
+    k = np.arange(400)
+    since, sign = 0.1 * np.mod(k, 20), np.where(np.mod(k, 40) < 20, 1.0, -1.0)
+    speed = sign * (0.5 - np.exp(-since / lag))
+    assert maxima_of(0.1 * k, speed, speed) == pytest.approx((rise, 0.5 / 0.1, 0.5), rel=1e-3)
+
+
+def test_a_reversal_does_not_show_the_deceleration_as_an_acceleration():
+    """From 0.5 to -0.5 m/s and back with 3 m/s2 towards standstill and 1 m/s2 away from it."""
+    time = 0.1 * np.arange(400)
+    corners = np.cumsum([0.0, 1.0, 0.5 / 3.0, 0.5, 1.0, 0.5 / 3.0, 0.5])
+    speed = np.interp(np.mod(time, corners[-1]), corners, [0.5, 0.5, 0.0, -0.5, -0.5, 0.0, 0.5])
+    assert maxima_of(time, speed, speed) == pytest.approx((1.0, 3.0, 0.5), rel=1e-6)
+
+
+def test_a_robot_that_creeps_back_before_a_step_shows_its_acceleration():
+    time = 0.1 * np.arange(100)
+    speed = np.where(time < 5.0, -0.001, 0.5)
+    assert maxima_of(time, speed, speed).rise == pytest.approx(0.5 / 0.1)
+
+
 def test_a_car_that_skids_beyond_the_observed_speeds_has_its_limits():
     """At ten times the observed speed its steering, which is not quite straight, spins it."""
     car = load_parameters("f1tenth").vehicle

@@ -99,11 +99,14 @@ def _maxima(channel: Channel) -> Reached:
     for apart in range(1, min(FARTHEST_APART, len(time) - 1) + 1):
         first, last = slice(None, -apart), slice(apart, None)
         duration = np.maximum(time[last] - time[first], apart * float(np.median(np.diff(time))))
-        crosses_zero = modelled[first] * modelled[last] < 0.0
-        duration = np.where(crosses_zero, np.inf, np.maximum(duration, 1e-9))
-        sign = np.where(modelled[first] + modelled[last] >= 0.0, 1.0, -1.0)
-        changes = np.array([sign * (value[last] - value[first]) for value in (modelled, measured)])
-        for k, (of_model, of_measurement) in enumerate((changes, -changes)):
+        duration = np.maximum(duration, 1e-9)
+        # Changes away from zero and, in reverse order, towards it. A change through zero counts up to zero only, over
+        # the whole duration: the rates on both sides may differ, and when it was zero is unknown.
+        for k, (inner, outer) in enumerate(((first, last), (last, first))):
+            side = np.sign(modelled[outer])
+            of_model, of_measurement = (
+                side * series[outer] - np.maximum(side * series[inner], 0.0) for series in (modelled, measured)
+            )
             by_model[k] = max(by_model[k], np.max(of_model / duration))
             both = np.minimum(of_model, of_measurement - noise_of_change)
             by_both[k] = max(by_both[k], np.max(both / duration))
