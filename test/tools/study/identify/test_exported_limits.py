@@ -233,6 +233,13 @@ def test_a_robot_that_creeps_back_before_a_step_shows_its_acceleration():
     assert maxima_of(time, speed, speed).rise == pytest.approx(0.5 / 0.1)
 
 
+def test_a_value_of_the_opposite_sign_is_not_shown_by_the_model():
+    time = 0.1 * np.arange(100)
+    moved = (time > 4.95) & (time < 5.25)  # three samples, so it does not last
+    assert maxima_of(time, np.where(moved, -0.5, 0.0), np.where(moved, 0.5, 0.0)).value == 0.0
+    assert maxima_of(time, np.where(moved, -0.5, 0.0), np.where(moved, -0.4, 0.0)).value == 0.4
+
+
 def test_a_car_that_skids_beyond_the_observed_speeds_has_its_limits():
     """At ten times the observed speed its steering, which is not quite straight, spins it."""
     car = load_parameters("f1tenth").vehicle

@@ -78,7 +78,8 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
 def observed_maxima(channels: Iterable[Channel], quantity: str) -> Reached:
     """The maxima of a quantity in all recordings, by its first channel in each; 0 if it was not measured.
 
-    They are those that a measurement and its model both show: others are bumps or noise.
+    Others are bumps or noise: values last for :data:`SMOOTHED` samples or are shown by the model too. Rates are shown
+    by the model at the same time, or by the model at any time and by many samples.
     """
     first: dict[int, Channel] = {}
     for channel in channels:
@@ -88,11 +89,9 @@ def observed_maxima(channels: Iterable[Channel], quantity: str) -> Reached:
 
 
 def _maxima(channel: Channel) -> Reached:
-    """The maximum rates and value of a channel. Rates are means between samples, less the effect of noise.
-
-    The model shows them at the same time, or the measurement shows them in many samples.
-    """
-    value = float(np.max(np.minimum(np.abs(channel.measured), np.abs(channel.modelled)), initial=0.0))
+    """The maximum rates and value of a channel. Rates are means between samples, less the effect of noise."""
+    same_sign = channel.measured * channel.modelled > 0.0
+    of_both = np.where(same_sign, np.minimum(np.abs(channel.measured), np.abs(channel.modelled)), 0.0)
     time, modelled, measured = channel.time, channel.modelled, without_spikes(channel.measured)
     noise_of_change = ABOVE * math.sqrt(2.0) * channel.noise
     by_both, by_model = np.zeros((2, 2))
@@ -111,7 +110,7 @@ def _maxima(channel: Channel) -> Reached:
             both = np.minimum(of_model, of_measurement - noise_of_change)
             by_both[k] = max(by_both[k], np.max(both / duration))
     often = least_reached(time, measured, angle=False, part=1.0)[:2]
-    value = max(value, sustained(measured))
+    value = max(float(np.max(of_both, initial=0.0)), sustained(measured))
     rates = np.maximum(by_both, np.minimum(by_model, often))
     rise, fall = np.where(rates > SLOWEST * value, rates, 0.0).tolist()
     return Reached(rise, fall, value)
