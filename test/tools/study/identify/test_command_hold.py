@@ -96,7 +96,7 @@ def test_a_robot_that_holds_its_last_command_is_recognised(rare):
     assert hold.timeout is None
     assert hold.endless == rare
     assert 2.0 < hold.least < hold.pause
-    assert rare or 2.0 < hold.exceeds < 3.0
+    assert rare or 2.0 < hold.least_timeout < 3.0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -104,10 +104,12 @@ def test_a_time_out_longer_than_all_pauses_is_not_called_holding(seed):
     random, commands, end = np.random.default_rng(seed), [], 0.5
     while end < 60.0:
         commands.append((end, random.choice([0.5, 0.3, -0.3]), random.choice([0.0, 0.6, -0.6])))
-        end += random.uniform(0.8, 2.2)
+        end += random.uniform(0.8, 1.9)
     hold = command_hold([driven(robot(2.0), commands, end)])
-    assert (hold.timeout, hold.endless) == (None, False)
-    assert 1.3 < hold.exceeds <= 2.0
+    assert (hold.timeout, hold.endless, hold.stopped) == (None, False, False)
+    assert 1.0 < hold.least_timeout <= 2.0
+    once = command_hold([driven(robot(2.0), commands, commands[-1][0] + 5.0)])
+    assert (once.timeout, once.stopped, once.least_timeout) == (None, True, 0.0), "a single stop is no time-out"
 
 
 @pytest.mark.parametrize(("given", "written"), [(1.0, [NEVER_OLD]), (1.8, [NEVER_OLD]), (5.0, [])])

@@ -204,7 +204,7 @@ def test_time_outs_are_pooled_and_contradictions_named():
     vehicle = pool_results([result("shorter", None, 1.9, unmet), unknown])
     [line], [row] = vehicle.overrides, pooled_rows(vehicle)
     assert line == unmet
-    assert row[:4] == ("commands", "time-out", "none", unmet.origin)
+    assert row[:4] == ("commands", "time-out", "not met", unmet.origin)
 
 
 def test_a_result_is_read_as_it_was_written_and_broken_lines_are_skipped(tmp_path):

@@ -88,8 +88,8 @@ def _time_out(hold: CommandHold, given: NodeParameters) -> Iterator[Override]:
         yield Override(MAX_AGE, hold.timeout.value, hold.range_seen)
     elif hold.endless:
         yield Override(MAX_AGE, NEVER_OLD, f"holds its last command: {hold.moved_on}")
-    elif hold.exceeds and hold.exceeds >= given.twist_reference_max_oldness:
-        yield Override(MAX_AGE, NEVER_OLD, f"{NOT_MET}; longer than {hold.exceeds:g} s")
+    elif hold.least_timeout and hold.least_timeout >= given.twist_reference_max_oldness:
+        yield Override(MAX_AGE, NEVER_OLD, f"{NOT_MET}; longer than {hold.least_timeout:g} s")
 
 
 def unmet_comment(value: object, most: float | None, *, measured: bool) -> str:

@@ -148,8 +148,8 @@ def fit_rows(fit: VehicleFit, written: Sequence[Override]) -> Iterator[tuple[str
         yield "commands", "time-out", f"{hold.timeout.shown:.4g} s", hold.range_seen
     elif hold.endless:
         yield "commands", "time-out", "none: the last one holds", hold.moved_on
-    elif hold.exceeds:
-        yield "commands", "time-out", "not met", f"longer than {hold.exceeds:g} s"
+    elif hold.least_timeout:
+        yield "commands", "time-out", "not met", f"longer than {hold.least_timeout:g} s"
     for channel in fit.channels:
         yield "residual", fit.title(channel), f"{channel.residual:.3g} {channel.unit}", noise_words(channel)
 

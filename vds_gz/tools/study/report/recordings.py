@@ -43,8 +43,9 @@ def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
     pooled = {word.name for word in vehicle.words}
     for word in named(vehicle.model, [name for name in lines if name not in pooled]):
         line = lines[word.name]
-        never = word.name == MAX_AGE or line.origin.startswith(NOT_MET)
-        yield word.axis, word.label, "none" if never else word.written(line.value), line.origin, "", "", ""
+        unmet = line.origin.startswith(NOT_MET)
+        value = "not met" if unmet else "none" if word.name == MAX_AGE else word.written(line.value)
+        yield word.axis, word.label, value, line.origin, "", "", ""
 
 
 def pooled_findings(vehicle: PooledVehicle) -> Iterator[str]:

@@ -55,23 +55,27 @@ class CommandHold:
         least: The vehicle follows its last command for at least this time [s].
         pause: Longest interval without commands at whose end it still moved [s].
         contradiction: Why there is no time-out, though the vehicle stopped without a command; else empty.
+        stopped: Whether it stopped without a command, but too seldom to show a time-out.
     """
 
     timeout: Estimate | None = None
     least: float = 0.0
     pause: float = 0.0
     contradiction: str = ""
+    stopped: bool = False
 
     @property
     def endless(self) -> bool:
-        """Whether the vehicle followed a command for longer than any time-out."""
+        """Whether the vehicle followed a command for longer than :data:`ENDLESS`."""
         return self.timeout is None and self.least > ENDLESS
 
     @property
-    def exceeds(self) -> float:
-        """A time that is shorter than the time-out, if that is unusually long or there is none [s]; 0 if unknown."""
-        unusual = self.timeout is None and (1.0 + TOLERANCE) * USUAL < self.least <= ENDLESS
-        return math.floor(10.0 * self.least / (1.0 + TOLERANCE)) / 10.0 if unusual else 0.0
+    def least_timeout(self) -> float:
+        """A lower bound of the time-out if that is unusually long or there is none [s]; 0 if unknown."""
+        is_unusual = (1.0 + TOLERANCE) * USUAL < self.least <= ENDLESS
+        if self.timeout is not None or self.stopped or not is_unusual:
+            return 0.0
+        return math.floor(10.0 * self.least / (1.0 + TOLERANCE)) / 10.0
 
     @property
     def range_seen(self) -> str:
@@ -95,7 +99,7 @@ def command_hold(recordings: Sequence[Recording]) -> CommandHold:
     Delays that differ between motions may shift a time-out, so it must explain the whole motion too.
     """
     hold = _by_pauses(recordings)
-    if hold.timeout is None and not (hold.endless or hold.exceeds):
+    if hold.timeout is None and not (hold.endless or hold.least_timeout):
         return hold
     known, usual = (math.inf, hold.least) if hold.timeout is None else (hold.timeout.value, hold.timeout.value)
     unexplained = _unexplained(recordings, (known, *(factor * usual for factor in OTHERS)))
@@ -138,7 +142,7 @@ def _by_pauses(recordings: Sequence[Recording]) -> CommandHold:
     length = max((pause.length for pause in moving), default=0.0)
     stops = np.array([pause.stopped for pause in pauses if not np.isnan(pause.stopped)])
     if len(stops) < FEWEST_STOPS:
-        return CommandHold(least=least, pause=length)
+        return CommandHold(least=least, pause=length, stopped=len(stops) > 0)
     interval = max(map(_measured_interval, recordings))
     timeout = float(np.median(stops))
     tolerance = max(TOLERANCE * timeout, INTERVALS * interval)
