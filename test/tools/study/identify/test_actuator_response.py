@@ -120,6 +120,16 @@ def test_a_steady_state_response_changes_no_other_parameter(static, limits, foun
     assert_right_or_not_given(response, drive)
 
 
+def test_a_dead_band_is_between_two_levels_of_the_commands():
+    drive = DriveParameters(0.3, 0.09, max_acceleration=3.0, gain=0.7, dead_band=0.7)
+    commands = staircase(1.6, 0.0)
+    levels = {abs(speed) for _, speed, _ in commands}
+    below, above = max(level for level in levels if level < 0.7), min(level for level in levels if level > 0.7)
+    response = next(measured(drive, SteeringParameters(), commands))
+    assert response.dead_band == pytest.approx(0.5 * (below + above), abs=0.01)
+    assert response.uncertainty["dead_band"] == pytest.approx(0.5 * (above - below), abs=0.01)
+
+
 @pytest.mark.slow
 @settings(max_examples=6, phases=(Phase.explicit, Phase.generate))
 @given(

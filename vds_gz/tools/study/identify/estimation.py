@@ -11,6 +11,7 @@ import numpy as np
 from vds_gz.core.arrays import Flags
 from vds_gz.core.parameters.declaration import describe
 from vds_gz.tools.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
+from vds_gz.tools.study.identify.dead_bands import with_central_bands
 from vds_gz.tools.study.identify.estimates import USEFUL, WIDTH
 from vds_gz.tools.study.identify.intervals import Intervals, intervals_of
 from vds_gz.tools.study.identify.observed_limits import Reaches, reach_of
@@ -107,8 +108,9 @@ def _fit(setup: Setup, advance: StageCallback, at_once: bool) -> Fit:
         setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
     advance("all data")
     setup, fitted = refined(setup, reach, _with_whole_delay(setup, rough))
+    fitted = fitted._replace(solution=with_central_bands(fitted.problem, fitted.solution))
     intervals = intervals_of(fitted.problem, fitted.solution, _delays(setup))
-    fit = Fit(setup, fitted.problem, _with_central_bands(fitted, intervals), intervals, reach)
+    fit = Fit(setup, fitted.problem, fitted.solution, intervals, reach)
     return _fixed(fit, _unseen_limits(fitted, intervals))
 
 
@@ -133,15 +135,6 @@ def _delays(setup: Setup) -> list[tuple[int, int]]:
     """The dead time and the lag of each actuator that has both."""
     named = [[setup.actuators[name][stage] for stage in ("dead_time", "time_constant")] for name in setup.excited]
     return [(setup.family.index(dead_time), setup.family.index(lag)) for dead_time, lag in named if dead_time and lag]
-
-
-def _with_central_bands(fitted: Fitted, intervals: Intervals) -> Solution:
-    """The solution with bands in the middle of their intervals, of which all values explain the samples as well."""
-    known = fitted.solution.free & mask_of(fitted.problem.terms, lambda kind: kind.reached == "command")
-    known &= np.isfinite(intervals.low) & np.isfinite(intervals.high)
-    point = fitted.solution.point.copy()
-    point[known] = 0.5 * (intervals.low[known] + intervals.high[known])
-    return replace(fitted.solution, point=point)
 
 
 def _unseen_limits(fitted: Fitted, intervals: Intervals) -> Flags:

@@ -10,10 +10,10 @@ import numpy as np
 from vds_gz.core.arrays import Array
 from vds_gz.tools.study.identify.build import Problem
 from vds_gz.tools.study.identify.cross_validation import blocks_of
+from vds_gz.tools.study.identify.dead_bands import equivalent_bands, fitted_bands
 from vds_gz.tools.study.identify.estimates import CONSISTENT
 from vds_gz.tools.study.identify.robust import inverted, widths
-from vds_gz.tools.study.identify.term_kind import Effect, acting_as, mask_of
-from vds_gz.tools.study.identify.trials import costs_of
+from vds_gz.tools.study.identify.term_kind import Effect, acting_as
 from vds_gz.tools.study.identify.vehicle_fit import Solution, linearised, solve
 
 #: Minimum length of blocks, as a multiple of the correlation of residuals, and their maximum number.
@@ -25,9 +25,6 @@ SINGULAR = 1e-9
 
 #: Changes of a dead time that are tried, as parts of the interval between samples.
 TRIED_DEAD_TIMES = 0.5, 0.95
-
-#: Values of a band that are tried, as parts of it.
-TRIED_BANDS = np.linspace(0.5, 1.5, 41)
 
 #: Simulations in the fit with another dead time.
 DEAD_TIME_SIMULATIONS = 6
@@ -84,8 +81,11 @@ def intervals_of(problem: Problem, solution: Solution, pairs: Sequence[tuple[int
         high[free] = np.maximum(high[free], trial.point[free])
         together = np.array([np.sum(trial.point[[*pair]]) for pair in pairs])
         lowest, highest = np.minimum(lowest, together), np.maximum(highest, together)
-    for k in np.flatnonzero(solution.free & mask_of(problem.terms, lambda kind: kind.reached == "command")).tolist():
-        band_low, band_high = _equivalent_bands(problem, solution, k)
+    for k in fitted_bands(problem, solution):
+        band_low, band_high = equivalent_bands(problem, solution, k)
+        if (k,) in confounded:  # without a derivative
+            confounded = tuple(group for group in confounded if group != (k,))
+            low[k], high[k] = band_low, band_high
         low[k], high[k] = min(low[k], band_low), max(high[k], band_high)
     ends = zip(lowest.tolist(), highest.tolist(), strict=True)
     return Intervals(low, high, confounded, dict(zip(pairs, ends, strict=True)))
@@ -116,18 +116,3 @@ def _equivalent(problem: Problem, solution: Solution) -> Iterator[Solution]:
                 if trial.cost > solution.cost + 0.5 * CONSISTENT:
                     break
                 yield trial
-
-
-def _equivalent_bands(problem: Problem, solution: Solution, k: int) -> tuple[float, float]:
-    """The smallest and the largest band that explains the samples as well, with all other terms as they are.
-
-    Between two levels of commands the cost does not depend on a dead band, and its derivative shows a level next to it.
-    """
-    bands = TRIED_BANDS * solution.point[k]
-    points = np.where(np.arange(len(solution.point)) == k, bands[:, np.newaxis], solution.point)
-    costs = costs_of(problem, points, solution.starts, solution.noise)
-    present = int(np.argmin(np.abs(TRIED_BANDS - 1.0)))
-    worse = np.flatnonzero(costs > costs[present] + CONSISTENT)
-    first = int(np.max(worse[worse < present], initial=-1)) + 1
-    last = int(np.min(worse[worse > present], initial=len(bands))) - 1
-    return float(bands[first]), float(bands[last])
