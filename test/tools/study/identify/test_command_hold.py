@@ -144,7 +144,7 @@ def test_contradicting_pauses_are_left_out():
 def test_one_stop_is_not_a_time_out():
     commands, end = bursts(3.0, stop=True, count=1)
     recording = driven(robot(0.5), commands, end + 2.0)
-    assert command_hold([recording]) == command_hold([])
+    assert command_hold([recording]) == CommandHold(stopped=True)
 
 
 def test_a_finding_says_what_was_not_used():

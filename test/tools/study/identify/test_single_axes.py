@@ -138,10 +138,10 @@ def test_recordings_of_unequal_noise_show_no_limits_behind_the_lag():
 
 def test_numbers_of_a_single_axis_are_given_if_they_are_known():
     axis = SingleAxis("yaw_rate", "rad/s", ActuatorFit({"dead_time": None}, 0.05, True), 0.1)
-    words = "yaw_rate: an actuator of its own explains it better (0.05 against 0.1 rad/s)"
+    words = "yaw_rate: a separate actuator explains it better (0.05 against 0.1 rad/s)"
     assert axis_words(axis) == words, "without limits, nothing is said about them"
     known = ActuatorFit({"dead_time": Estimate(0.2, 0.1, 0.3)}, 0.05, True)
-    shown = "; intervals in the table include these values"
+    shown = "; intervals in the table, where given, include these values"
     assert axis_words(dataclasses.replace(axis, fit=known)) == f"{words}: dead time 0.2 s{shown}"
     limited = ActuatorFit({"dead_time": None, "rise": Estimate(2.0, 1.9, 2.1)}, 0.05, True)
     words = "yaw_rate: limits behind the lag explain it better (0.05 against 0.1 rad/s)"

@@ -130,7 +130,7 @@ def test_a_few_drop_outs_that_no_vehicle_could_drive_are_left_out():
     lost = [100, 130, 131, 300, 420]
     time, [finding] = cleaned(np.where(np.isin(np.arange(600), lost), 0.0, speed), "v_x")
     assert (time == np.delete(TIME, lost)).all()
-    assert finding.startswith("5 of 600 samples of v_x are of drop-outs")
+    assert finding.startswith("5 of 600 samples of v_x belong to drop-outs")
     for top in (1.5, 6.0):  # beside faster parts too
         level = np.where(TIME < 15.0, 5.0, top)
         assert (cleaned(np.where(np.isin(np.arange(600), [150, 400]), 0.0, level), "v_x")[0] != TIME[400]).all()

@@ -136,7 +136,7 @@ def _axes(setup: Setup, reach: Reaches, terms: Iterable[int]) -> list[list[tuple
 def _limited_before(setup: Setup, reach: Reaches, name: str, stages: Mapping[str, int]) -> Iterator[Candidate]:
     """The dead time, lag and gain of a drive behind limits of at least two velocities.
 
-    Else the drive's own limits may replace these.
+    Without these limits, the drive's own limits would take their part.
     """
     velocities = [setup.actuators[other] for other in setup.excited if setup.actuators[other].limited_velocity]
     rises = [index["rise"] for actuator in velocities if "rise" in (index := _indices(setup, actuator))]

@@ -16,7 +16,8 @@ from vds_gz.core.parameters.yaml_reader import comment, ends
 #: Half the width of a 95 % interval in standard deviations.
 WIDTH = 1.96
 
-#: What raises the squares by less than this, the 95 % quantile of chi-square, is consistent with the data.
+#: What raises the squares by less than this is consistent with the data: the 95 % quantile of chi-square with one
+#: degree of freedom.
 CONSISTENT = 3.84
 
 #: A value is given if its interval extends at most this part of it to either side.

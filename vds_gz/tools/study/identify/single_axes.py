@@ -156,9 +156,9 @@ def axis_words(axis: SingleAxis) -> str:
         for name, number in numbers.items()
         if number is not None
     ]
-    values = f": {', '.join(known)}; intervals in the table include these values" if known else ""
+    values = f": {', '.join(known)}; intervals in the table, where given, include these values" if known else ""
     limited = numbers["rise"] or numbers["value"]
-    alone = "limits behind the lag explain" if limited else "an actuator of its own explains"
+    alone = "limits behind the lag explain" if limited else "a separate actuator explains"
     before = "; the model has limits before the lag" if limited else ""
     return (
         f"{axis.quantity}: {alone} it better ({axis.fit.residual:.3g} against {axis.residual:.3g} {axis.unit})"

@@ -1,7 +1,7 @@
 """Variants of a vehicle: flags such as where it is driven, and whether it reverses.
 
 A variant is first fitted with the present terms. If that is better, its terms are selected, and its fit must raise the
-likelihood. Those of a centred steering are also selected if that is worse, but does not double the residuals.
+likelihood. The other behaviour of the steering at standstill is searched unless it doubles the residuals.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: StageCal
         if fitted.exact and CENTRED not in flags:
             continue
         [(gain, independent)] = gains_of(setup, [flags], reach, fitted.solution)
-        # The present terms of a steering may stand in for its centring, and then do not fit the centred one.
+        # The present terms of a steering may stand in for its behaviour at standstill, and then do not fit the other.
         if gain > (-HALVED * independent if CENTRED in flags else 0.0):
             advance(" ".join(flags))
             variant = with_flags(setup, flags)

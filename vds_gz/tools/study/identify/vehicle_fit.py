@@ -27,7 +27,8 @@ NOT_ROBUST = 1e6
 #: A value is at a bound if its distance is less than this part of its term's scale.
 AT_BOUND = 1e-7
 
-#: A dead time or a lag below this part of a step is 0: it has no effect in a simulation.
+#: A dead time or a lag below this part of a step is 0, and one as close to its upper bound is at it: the effect of the
+#: difference is far below that of a step.
 NO_DELAY = 0.05
 
 #: Residuals with a shorter autocorrelation are noise [samples].
@@ -79,8 +80,8 @@ def residual_limits(problem: Problem, noise: Noise) -> Array:
     return np.asarray(ROBUST * np.maximum(part, LEAST_PART) / np.sqrt(noise.correlation))
 
 
-class Linear(NamedTuple):
-    """A fit around its point, in standard deviations.
+class Linearisation(NamedTuple):
+    """The linearisation of a fit at its point, in standard deviations.
 
     Attributes:
         residuals: Residuals of all samples, (N,).
@@ -93,13 +94,13 @@ class Linear(NamedTuple):
     weighted: Array
 
 
-def linearised(problem: Problem, solution: Solution, noise: Noise) -> Linear:
-    """A fit around its point, with the weights and the loss of some noise."""
+def linearised(problem: Problem, solution: Solution, noise: Noise) -> Linearisation:
+    """The linearisation of a fit at its point, with the weights and the loss of some noise."""
     weights = noise.weights[problem.kind]
     residuals = solution.residuals * weights
     jacobian = solution.jacobian[:, solution.free] * weights[:, np.newaxis]
     slope = robust(residuals**2, residual_limits(problem, noise)[problem.kind])[1]
-    return Linear(residuals, jacobian, jacobian * slope[:, np.newaxis])
+    return Linearisation(residuals, jacobian, jacobian * slope[:, np.newaxis])
 
 
 def evaluate(problem: Problem, point: Array, starts: Sequence[Array], free: Flags) -> tuple[Array, Array, list[Array]]:

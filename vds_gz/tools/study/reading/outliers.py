@@ -141,7 +141,7 @@ def _dropouts(series: Series, quantity: str) -> Iterator[Outliers]:
         if coarse and mask.sum() >= DROPPED * moves.sum():  # intervals without a count
             return
     if mask.any():
-        yield Outliers(mask, "are of drop-outs: the sensor falls to 0 for moments while the vehicle moves")
+        yield Outliers(mask, "belong to drop-outs: the sensor falls to 0 for moments while the vehicle moves")
 
 
 def _impossible_dips(series: Series, quantity: str) -> Flags:

@@ -170,14 +170,15 @@ class Setup:
     def stands(self) -> bool:
         """Whether the vehicle was seen not to drive at a speed command of zero, by its speed or that of its wheels.
 
-        It may turn in place meanwhile, if its speed is measured; but it may also drive then, and stand otherwise.
+        Turning in place counts as standing still if the speed is measured. One of both, with or without turns in
+        place, is enough.
         """
         return any(
             _is_standing(channel, _settled_at_zero(recording.commands, channel.series.time, turning=turning))
             for recording, channels in zip(self.recordings, self.channels, strict=True)
             for channel in channels
             if channel.quantity in ("v_x", "joint_velocity")
-            for turning in (False, channel.quantity == "v_x")
+            for turning in ((False, True) if channel.quantity == "v_x" else (False,))
         )
 
     @property
