@@ -105,16 +105,38 @@ def test_a_robot_that_only_drives_straight_ahead_has_the_acceleration_of_its_whe
     assert np.isnan(reaches["max_angular_velocity"].most)
 
 
-def test_a_given_limit_that_the_recording_exceeds_is_not_kept():
-    """The speed command never changes, so the drive has no excitation; the speed changes for other reasons."""
+def identified_car(speed, noise=0.0, **limits):
+    """The fit of a car whose speed command never changes, so that its drive has no excitation, with given limits.
+
+    ``speed`` is that of its 600 samples, one each 0.05 s.
+    """
     time = 0.05 * np.arange(600)
-    turn, speed = 0.2 * np.sign(np.sin(time)), 2.8 + 0.2 * np.sin(0.5 * time)
+    turn = 0.2 * np.sign(np.sin(time))
     yaw_rate = speed * np.tan(np.interp(time - 0.1, time, turn)) / 0.3
     commanded = {"v_x": Series(time, np.full(len(time), 3.0)), "steering": Series(time, turn)}
-    measured = {"v_x": Series(time, speed), "yaw_rate": Series(time, yaw_rate)}
-    drive = Override("model_params.bicycle.drive_actuator.max_velocity", 2.0)
-    car = parameters_of([Override("model", "bicycle"), Override("model_params.bicycle.wheel_base", 0.3), drive])
-    fit = identify(Recording(commanded, measured, steers=True), vehicle=car, hold_out=0.0)
+    measured = speed + noise * np.random.default_rng(0).standard_normal(len(time))
+    car = parameters_of(
+        [
+            Override("model", "bicycle"),
+            Override("model_params.bicycle.wheel_base", 0.3),
+            *(Override(f"model_params.bicycle.drive_actuator.{name}", limit) for name, limit in limits.items()),
+        ]
+    )
+    recording = Recording(commanded, {"v_x": Series(time, measured), "yaw_rate": Series(time, yaw_rate)}, steers=True)
+    return identify(recording, vehicle=car, hold_out=0.0)
+
+
+def test_a_given_limit_that_the_recording_exceeds_is_not_kept():
+    """The speed changes for other reasons than its command."""
+    fit = identified_car(2.8 + 0.2 * np.sin(0.025 * np.arange(600)), max_velocity=2.0)
     assert fit.parameters.drive_actuator.max_velocity == 0.0
     assert fit.reached["drive_actuator.max_velocity"] == pytest.approx(3.0, rel=0.01)
-    assert fit.parameters.drive_actuator.max_acceleration == car.vehicle.drive_actuator.max_acceleration
+    assert fit.parameters.drive_actuator.max_acceleration == DriveParameters().max_acceleration
+
+
+def test_noise_exceeds_no_given_limit():
+    """A constant speed with noise of 0.1 m/s, which is 0.6 m/s2 in the means of five samples."""
+    fit = identified_car(np.full(600, 3.0), noise=0.1, max_acceleration=0.5, max_velocity=3.0)
+    assert fit.parameters.drive_actuator.max_acceleration == 0.5
+    assert fit.parameters.drive_actuator.max_velocity == 3.0
+    assert not {"drive_actuator.max_acceleration", "drive_actuator.max_velocity"} & fit.reached.keys()

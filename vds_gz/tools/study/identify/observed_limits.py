@@ -56,7 +56,8 @@ MOVING_PART = 0.2
 class Reach(NamedTuple):
     """A lower bound of a limit, the value at which a limit that was met would be, and the observed maximum.
 
-    The latter is that of the commands if nothing measured the quantity; nan for a rate, which commands do not show.
+    The latter is less the effect of noise, or that of the commands if nothing measured the quantity; nan for a rate,
+    which commands do not show.
     """
 
     least: float
@@ -70,8 +71,11 @@ Reaches = Mapping[str, Reach]
 
 
 def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
-    """Maximum rates and value, without the noise: of rates the 98th percentile, of values a sustained maximum."""
-    levels = limit_levels(time, measured, angle=angle)
+    """Maximum rates and value, less the effect of noise.
+
+    Of rates of smoothed samples the 98th percentile; of values the 97th one, or a larger sustained maximum.
+    """
+    levels = least_reached(time, measured, angle=angle, part=1.0, lasting=math.inf)
     return levels._replace(value=max(levels.value, sustained(without_spikes(measured))))
 
 
@@ -143,9 +147,11 @@ def sustained(measured: Array) -> float:
     return float(np.max(np.min(np.lib.stride_tricks.sliding_window_view(np.abs(measured), SMOOTHED), axis=1)))
 
 
-def least_reached(time: Array, measured: Array, *, angle: bool, part: float = STEERED_RATE_PART) -> Reached:
+def least_reached(
+    time: Array, measured: Array, *, angle: bool, part: float = STEERED_RATE_PART, lasting: float = LASTING
+) -> Reached:
     """Lower bounds of limits: their levels minus the effect of noise."""
-    top = limit_levels(time, measured, angle=angle, lasting=LASTING)
+    top = limit_levels(time, measured, angle=angle, lasting=lasting)
     if len(time) < FEWEST_SAMPLES:
         return top
     error = ABOVE * noise(measured) / math.sqrt(SMOOTHED)
@@ -190,14 +196,17 @@ def _steering_reaches(setup: Setup, name: str) -> Iterator[tuple[str, Reach]]:
         if joint.numbers and joint.kind == "steering" and (alone or joint.numbers[0].endswith(f"{name}.angle"))
     }
     hinges = [channel.series for channel in setup.all_channels if channel.hinge and channel.joint in own]
-    rates = [limit_levels(hinge.time, hinge.value, angle=True).rise for hinge in hinges]
+    tried, most = (
+        max((levels(hinge.time, hinge.value, angle=True).rise for hinge in hinges), default=0.0)
+        for levels in (limit_levels, reached)
+    )
     top = setup.steering_references[name].magnitude
     for stage, parameter in setup.actuators[name].names.items():
         if STAGES[stage].is_limit or STAGES[stage].reached == "command":
             if stage != "rise":
                 yield parameter, Reach(0.0, top, top, measured=False)
-            elif rates:
-                yield parameter, Reach(0.0, max(rates), max(rates))
+            elif hinges:
+                yield parameter, Reach(0.0, tried, most)
             else:
                 yield parameter, Reach(0.0, top / COMMAND_RISE_TIME, math.nan, measured=False)
 
@@ -254,7 +263,7 @@ def _of_wheels(needs: Mapping[str, float], measured: Mapping[str, Series], numbe
         speed = np.hypot(speed, np.interp(time, measured["v_y"].time, measured["v_y"].value))
     turning = needs["yaw_rate"] * np.interp(time, measured["yaw_rate"].time, measured["yaw_rate"].value)
     for wheel in (speed + turning, speed - turning):
-        yield getattr(limit_levels(time, wheel, angle=False), number)
+        yield getattr(reached(time, wheel, angle=False), number)
 
 
 def _reach(setup: Setup, quantity: str, number: str) -> Reach:

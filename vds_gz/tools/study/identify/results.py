@@ -26,7 +26,7 @@ NamedEstimates = dict[str, Estimate | None]
 
 
 class Reached(NamedTuple):
-    """Maximum rates away from zero and towards it, and maximum value, without the noise."""
+    """Maximum rates away from zero and towards it, and maximum value."""
 
     rise: float
     fall: float
