@@ -249,13 +249,23 @@ def test_a_car_that_skids_beyond_the_observed_speeds_has_its_limits():
     assert (most.rise, most.fall) == (pytest.approx(4.0, rel=0.01), pytest.approx(3.0, rel=0.01))
 
 
-def test_the_yaw_rate_of_a_car_is_that_at_its_speed_and_not_at_the_same_command():
+@pytest.mark.parametrize(
+    "response",
+    [
+        {},
+        {"gain": 0.5},
+        {"gain": 0.5, "offset": 0.1},
+        {"map_references": (0.0, 1.0, 2.0), "map_responses": (0.0, 2.0, 4.0)},
+        {"gain": 0.5, "map_references": (0.0, 0.1, 2.0), "map_responses": (0.0, 0.4, 2.3), "offset": 0.1},
+    ],
+)
+def test_the_yaw_rate_of_a_car_is_that_at_its_speed_and_not_at_the_same_command(response):
     steering = SteeringParameters(dead_time=0.05, max_position=0.3)
-    drives = (DriveParameters(gain=gain, max_velocity=0.0, max_acceleration=0.0) for gain in (0.5, 1.0))
-    cars = (BicycleParameters(wheel_base=0.5, drive_actuator=drive, steering_actuator=steering) for drive in drives)
-    half, whole = (lines_of("bicycle", car)["max_velocity"][0]["yaw_rate"] for car in cars)
-    assert half == pytest.approx(whole, rel=0.01)
-    assert whole == pytest.approx(SPEED * math.tan(0.3) / 0.5, rel=0.01)
+    drive = DriveParameters(max_velocity=0.0, max_acceleration=0.0, **response)
+    car = BicycleParameters(wheel_base=0.5, drive_actuator=drive, steering_actuator=steering)
+    # Its observed yaw rate is above its limit.
+    yaw_rate = lines_of("bicycle", car, {"yaw_rate": 1.0})["max_velocity"][0]["yaw_rate"]
+    assert yaw_rate == pytest.approx(SPEED * math.tan(0.3) / 0.5, rel=0.01)
 
 
 def test_a_limited_command_beyond_the_speed_of_the_wheels_falls_for_a_while_first():

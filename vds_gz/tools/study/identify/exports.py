@@ -11,6 +11,7 @@ from vds_gz.core.parameters.actuator_parameters import ActuatorStages
 from vds_gz.core.parameters.declaration import Override, ParameterGroup, describe
 from vds_gz.core.parameters.node import NEVER_OLD, NodeParameters
 from vds_gz.core.share import additions
+from vds_gz.core.vehicle.actuators import drive_coefficients, steady_reference
 from vds_gz.core.vehicle.catalogue import models
 from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.observed_limits import observed_maxima
@@ -237,7 +238,7 @@ def velocity_limits(fit: VehicleFit) -> dict[str, dict[str, Maximum]]:
         observed = observed_maxima(fit.channels, quantity)
         lower_one = quantity == "yaw_rate" and steered
         if TWIST in model.accepts:
-            speed = limits["v_x"]["value"].value / _drive_gain(fit) if lower_one else 0.0
+            speed = _speed_command(fit, limits["v_x"]["value"].value) if lower_one else 0.0
             most = reachable(model, fit.parameters, quantity, observed.value, speed)
         elif quantity == "v_x":
             written = (_written(fit, quantity, name) for name in Reached._fields)
@@ -252,10 +253,13 @@ def velocity_limits(fit: VehicleFit) -> dict[str, dict[str, Maximum]]:
     return limits
 
 
-def _drive_gain(fit: VehicleFit) -> float:
-    """The speed of the vehicle per commanded speed."""
-    name = _followed(fit, "v_x")["gain"]
-    return value_of(fit.parameters, name) if name else 1.0
+def _speed_command(fit: VehicleFit, speed: float) -> float:
+    """The command with which the drive reaches a speed in steady state, ignoring its dead band."""
+    drive = _followed(fit, "v_x")
+    if drive.group:
+        return steady_reference(drive_coefficients(getattr(fit.parameters, drive.group), dt=1.0), speed)
+    gain, offset = (value_of(fit.parameters, drive[name]) if drive[name] else None for name in ("gain", "offset"))
+    return (speed - (offset or 0.0)) / (gain or 1.0)
 
 
 def _has_limit(fit: VehicleFit, quantity: str, stage: str) -> bool:
