@@ -140,3 +140,17 @@ def test_noise_exceeds_no_given_limit():
     assert fit.parameters.drive_actuator.max_acceleration == 0.5
     assert fit.parameters.drive_actuator.max_velocity == 3.0
     assert not {"drive_actuator.max_acceleration", "drive_actuator.max_velocity"} & fit.reached.keys()
+
+
+def test_an_axis_reached_the_maximum_of_all_recordings():
+    """Two recordings, 0.1 s late: the second one is faster and turns further."""
+    time = 0.05 * np.arange(400)
+    speed, turn = np.sign(np.sin(time)), np.sign(np.sin(0.7 * time))
+    recordings = []
+    for top, angle in ((0.3, 0.1), (1.0, 0.3)):
+        commanded = {"v_x": Series(time, top * speed), "steering": Series(time, angle * turn)}
+        measured = {name: Series(time, np.interp(time - 0.1, time, series.value)) for name, series in commanded.items()}
+        recordings.append(Recording(commanded, measured, steers=True))
+    car = parameters_of([Override("model", "bicycle"), Override("model_params.bicycle.wheel_base", 0.3)])
+    fit = identify(recordings, vehicle=car, hold_out=0.0)
+    assert {axis.quantity: axis.reached.value for axis in fit} == pytest.approx({"v_x": 1.0, "steering": 0.3})

@@ -83,13 +83,18 @@ def observed_maxima(channels: Iterable[Channel], quantity: str) -> Reached:
     """The maxima of a quantity in all recordings, by its first channel in each; 0 if it was not measured.
 
     Others are bumps or noise: values last for :data:`SMOOTHED` samples or are shown by the model too. Rates are shown
-    by the model at the same time, or by the model at any time and by many samples.
+    by the model at the same time, or by the model at any time and by many samples. Those of a steering are as
+    :func:`reached`.
     """
     first: dict[int, Channel] = {}
     for channel in channels:
         if channel.quantity == quantity:
             first.setdefault(channel.recording, channel)
-    return Reached(*map(max, zip((0.0, 0.0, 0.0), *map(_maxima, first.values()), strict=True)))
+    maxima = (
+        reached(channel.time, channel.measured, angle=True) if quantity == "steering" else _maxima(channel)
+        for channel in first.values()
+    )
+    return Reached(*map(max, zip((0.0, 0.0, 0.0), *maxima, strict=True)))
 
 
 def _maxima(channel: Channel) -> Reached:

@@ -15,7 +15,7 @@ from vds_gz.core.vehicle.command import TWIST
 from vds_gz.tools.study.identify.estimates import CONSISTENT, USEFUL, USEFUL_TIME, WIDTH, Estimate
 from vds_gz.tools.study.identify.estimation import Fit
 from vds_gz.tools.study.identify.fit_findings import findings_of
-from vds_gz.tools.study.identify.observed_limits import observed_maxima, reached
+from vds_gz.tools.study.identify.observed_limits import observed_maxima
 from vds_gz.tools.study.identify.problem.observed import geometry_of, steers
 from vds_gz.tools.study.identify.problem.parameters import actuator_of, drive_of, value_of, with_numbers
 from vds_gz.tools.study.identify.problem.problem_setup import FIELDS, Setup, requested_by
@@ -323,15 +323,14 @@ def axes_of(
         estimated["gain"] = estimated["gain"] or calibrations.get(f"{quantity} gain")
         offset = (number for name, number in calibrations.items() if name.startswith(f"{channel.name} offset"))
         estimated["offset"] = next(offset, None) or estimated["offset"]
-        angle = quantity == "steering"
         yield Axis(
             quantity,
             channel.unit,
             estimated,
-            reached(channel.time, channel.measured, angle=True) if angle else observed_maxima([channel], quantity),
+            observed_maxima(channels, quantity),
             channel.residual,
             channel.outliers,
-            setup.centred if angle else None,
+            setup.centred if quantity == "steering" else None,
         )
 
 
