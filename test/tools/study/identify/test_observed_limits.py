@@ -154,3 +154,24 @@ def test_an_axis_reached_the_maximum_of_all_recordings():
     car = parameters_of([Override("model", "bicycle"), Override("model_params.bicycle.wheel_base", 0.3)])
     fit = identify(recordings, vehicle=car, hold_out=0.0)
     assert {axis.quantity: axis.reached.value for axis in fit} == pytest.approx({"v_x": 1.0, "steering": 0.3})
+
+
+def test_a_driven_wheel_that_steers_is_faster_than_the_vehicle():
+    """A wheel at 1 m/s that turns to 1 rad, 0.1 s late; the speed of base_link is its cosine."""
+    time = 0.05 * np.arange(200)
+    commanded = {"v_x": np.sign(np.sin(time)), "steering": np.where(time < 5.0, 0.9, 1.0)}
+    wheel, angle = (np.interp(time - 0.1, time, value) for value in commanded.values())
+    recording = Recording(
+        {name: Series(time, value) for name, value in commanded.items()},
+        {"v_x": Series(time, wheel * np.cos(angle)), "steering": Series(time, angle)},
+        steers=True,
+    )
+    tricycle = parameters_of(
+        [
+            Override("model", "bicycle"),
+            Override("model_params.bicycle.wheel_base", 0.3),
+            Override("model_params.bicycle.drive_on_steered_wheel", True),
+        ]
+    )
+    fit = identify(recording, vehicle=tricycle, hold_out=0.0)
+    assert fit.reached["drive_actuator.max_velocity"] == pytest.approx(1.0, rel=0.01)

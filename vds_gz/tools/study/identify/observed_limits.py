@@ -282,9 +282,10 @@ def _reach(setup: Setup, quantity: str, number: str) -> Reach:
         return max(values, default=0.0)
 
     if measured := _measured(setup, quantity):
+        wheel = list(_driven_wheel(setup)) if steered and quantity == "v_x" else []
         turned = steered and quantity == "v_x" and number != "value"  # steering changes the vehicle's speed too
-        lower = largest(least, _driven_wheel(setup) if turned else measured)
-        return Reach(lower, largest(limit_levels, measured), largest(reached, _main(setup, quantity)))
+        lower = largest(least, wheel if turned else measured)
+        return Reach(lower, largest(limit_levels, measured), largest(reached, wheel or _main(setup, quantity)))
     top = _commanded(setup, quantity)
     by_turning = angle and top == 0.0
     if by_turning:

@@ -69,7 +69,7 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
         _parameters(fit),
         numbers,
         calibrations,
-        _with_channels(
+        _with_observed_maxima(
             setup, channels, {name: reach.most for name, reach in reaches.items() if not math.isnan(reach.most)}
         ),
         channels,
@@ -79,18 +79,23 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
     )
 
 
-def _with_channels(setup: Setup, channels: Sequence[Channel], most: Mapping[str, float]) -> dict[str, float]:
-    """The observed maxima by the names of limits, with those that measurements and the model both show.
+def _with_observed_maxima(setup: Setup, channels: Sequence[Channel], most: Mapping[str, float]) -> dict[str, float]:
+    """The maxima by the names of limits, with those of the vehicle that the channels show.
 
-    The fastest wheel is as fast as the vehicle at least, and exactly if the wheels do not turn it.
+    Of wheels that turn the vehicle, one is as fast as the vehicle at least, and changes its speed as fast. A driven
+    wheel that steers is as fast at least, but steering changes the vehicle's speed too, so rates do not follow.
     """
-    shown, turning = dict(most), setup.family.model.geometry(setup.family.parameters).yaw_arm
+    shown, parameters = dict(most), setup.family.parameters
+    turning = setup.family.model.geometry(parameters).yaw_arm
+    steered = getattr(parameters, "drive_on_steered_wheel", False)
     for actuator in setup.actuators.values():
         quantity = actuator.limited_velocity or ("v_x" if actuator.drives else "")
-        exact = actuator.limited_velocity or not turning
+        exact = actuator.limited_velocity or not (turning or steered)
         for stage, maximum in observed_maxima(channels, quantity)._asdict().items():
             name = actuator[stage]
-            if name in shown and (maximum > shown[name] or (maximum > 0.0 and exact)):
+            if name not in shown or (steered and actuator.drives and stage != "value"):
+                continue
+            if maximum > shown[name] or (maximum > 0.0 and exact):
                 shown[name] = maximum
     return shown
 
@@ -184,8 +189,8 @@ def is_useful(term: Term, estimate: Estimate) -> bool:
 def _parameters(fit: Fit) -> ParameterGroup:
     """The vehicle with its fitted values; limits that were not met are unlimited, and unneeded terms have no effect.
 
-    An actuator without excitation keeps the given values, but for limits that the recording exceeds. Geometry that the
-    data do not determine is kept too.
+    An actuator without excitation keeps the given values, but for limits that the recording exceeds; without commands
+    that slow it down, it keeps a given deceleration limit. Geometry that the data do not determine is kept too.
     """
     setup, point = fit.setup, fit.solution.point
     without_effect = {group[0] for group in fit.intervals.confounded if len(group) == 1}
