@@ -17,8 +17,8 @@ from vds_gz.tools.study.identify.terms import STAGES
 from vds_gz.tools.study.identify.trials import costs_of
 from vds_gz.tools.study.identify.vehicle_fit import Solution, solve
 
-#: Number of dead bands that are tried between the bounds.
-TRIED = 101
+#: Number of dead bands that are tried between the bounds, and near the fitted one, as parts of it.
+TRIED, NEAR = 101, np.linspace(0.5, 1.5, 101)
 
 
 def fitted_bands(problem: Problem, solution: Solution) -> list[int]:
@@ -33,7 +33,8 @@ def equivalent_bands(problem: Problem, solution: Solution, k: int) -> tuple[floa
     They are infinite if the largest one that the search allows is also consistent.
     """
     present = float(solution.point[k])
-    bands = np.unique([*np.linspace(problem.lower[k], problem.upper[k], TRIED), present])
+    low, high = problem.lower[k], problem.upper[k]
+    bands = np.unique([*np.linspace(low, high, TRIED), *np.clip(NEAR * present, low, high), present])
     points = np.where(np.arange(len(solution.point)) == k, bands[:, np.newaxis], solution.point)
     costs = costs_of(problem, points, solution.starts, solution.noise)
     costs += ((bands - problem.mean[k]) / problem.sigma[k]) ** 2
@@ -41,7 +42,10 @@ def equivalent_bands(problem: Problem, solution: Solution, k: int) -> tuple[floa
     worse = np.flatnonzero(costs > costs[at] + CONSISTENT)
     first = int(np.max(worse[worse < at], initial=-1)) + 1
     last = int(np.min(worse[worse > at], initial=len(bands))) - 1
-    return (-math.inf, math.inf) if last == len(bands) - 1 else (float(bands[first]), float(bands[last]))
+    if last == len(bands) - 1:
+        return -math.inf, math.inf
+    # A level of the commands is between the last consistent band and the next one.
+    return float(bands[max(first - 1, 0)]), float(bands[last + 1])
 
 
 def with_central_bands(problem: Problem, solution: Solution) -> Solution:

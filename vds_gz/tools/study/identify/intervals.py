@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -83,7 +84,7 @@ def intervals_of(problem: Problem, solution: Solution, pairs: Sequence[tuple[int
         lowest, highest = np.minimum(lowest, together), np.maximum(highest, together)
     for k in fitted_bands(problem, solution):
         band_low, band_high = equivalent_bands(problem, solution, k)
-        if (k,) in confounded:  # without a derivative
+        if (k,) in confounded and math.isfinite(band_high):  # without a derivative
             confounded = tuple(group for group in confounded if group != (k,))
             low[k], high[k] = band_low, band_high
         low[k], high[k] = min(low[k], band_low), max(high[k], band_high)

@@ -285,7 +285,9 @@ def _reach(setup: Setup, quantity: str, number: str) -> Reach:
         wheel = list(_driven_wheel(setup)) if steered and quantity == "v_x" else []
         turned = steered and quantity == "v_x" and number != "value"  # steering changes the vehicle's speed too
         lower = largest(least, wheel if turned else measured)
-        return Reach(lower, largest(limit_levels, measured), largest(reached, wheel or _main(setup, quantity)))
+        most = largest(reached, wheel if turned else [*wheel, *_main(setup, quantity)])
+        known = bool(wheel) or not turned
+        return Reach(lower, largest(limit_levels, measured), most if known else math.nan, measured=known)
     top = _commanded(setup, quantity)
     by_turning = angle and top == 0.0
     if by_turning:

@@ -82,8 +82,9 @@ def vehicle_fit(fit: Fit) -> VehicleFit:
 def _with_observed_maxima(setup: Setup, channels: Sequence[Channel], most: Mapping[str, float]) -> dict[str, float]:
     """The maxima by the names of limits, with those of the vehicle that the channels show.
 
-    Of wheels that turn the vehicle, one is as fast as the vehicle at least, and changes its speed as fast. A driven
-    wheel that steers is as fast at least, but steering changes the vehicle's speed too, so rates do not follow.
+    If wheel speeds turn the vehicle, at least one wheel is as fast as the vehicle and accelerates as fast. A driven
+    wheel that steers is at least as fast as the vehicle. Its acceleration does not follow, because steering also
+    changes the vehicle's speed.
     """
     shown, parameters = dict(most), setup.family.parameters
     turning = setup.family.model.geometry(parameters).yaw_arm

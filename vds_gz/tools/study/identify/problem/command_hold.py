@@ -66,7 +66,7 @@ class CommandHold:
 
     @property
     def endless(self) -> bool:
-        """Whether the vehicle followed a command for longer than :data:`ENDLESS`."""
+        """Whether the vehicle followed a command for longer than :data:`ENDLESS`, and no time-out is known."""
         return self.timeout is None and self.least > ENDLESS
 
     @property

@@ -170,8 +170,8 @@ class Setup:
     def stands(self) -> bool:
         """Whether the vehicle was seen not to drive at a speed command of zero, by its speed or that of its wheels.
 
-        Turning in place counts as standing still if the speed is measured. One of both, with or without turns in
-        place, is enough.
+        Turning in place counts as standing still if the speed is measured. The samples without turns in place, or all
+        samples, must stand.
         """
         return any(
             _is_standing(channel, _settled_at_zero(recording.commands, channel.series.time, turning=turning))
