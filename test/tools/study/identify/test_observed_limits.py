@@ -136,10 +136,9 @@ def test_a_given_limit_that_the_recording_exceeds_is_not_kept():
 
 def test_noise_exceeds_no_given_limit():
     """A constant speed with noise of 0.1 m/s, which is 0.6 m/s2 in the means of five samples."""
-    fit = identified_car(np.full(600, 3.0), noise=0.1, max_acceleration=0.5, max_velocity=3.0)
+    fit = identified_car(np.full(600, 3.0), noise=0.1, max_acceleration=0.5)
     assert fit.parameters.drive_actuator.max_acceleration == 0.5
-    assert fit.parameters.drive_actuator.max_velocity == 3.0
-    assert not {"drive_actuator.max_acceleration", "drive_actuator.max_velocity"} & fit.reached.keys()
+    assert "drive_actuator.max_acceleration" not in fit.reached
 
 
 def test_an_axis_reached_the_maximum_of_all_recordings():
@@ -175,3 +174,25 @@ def test_a_driven_wheel_that_steers_is_faster_than_the_vehicle():
     )
     fit = identify(recording, vehicle=tricycle, hold_out=0.0)
     assert fit.reached["drive_actuator.max_velocity"] == pytest.approx(1.0, rel=0.01)
+
+
+def test_without_its_angle_a_driven_wheel_that_steers_shows_no_acceleration():
+    """The wheel has a constant speed; the speed of base_link changes with the angle, which is not measured."""
+    time = 0.05 * np.arange(200)
+    angle = np.where(np.sin(time) > 0.0, 0.1, 1.0)
+    recording = Recording(
+        {"v_x": Series(time, np.ones(len(time))), "steering": Series(time, angle)},
+        {"v_x": Series(time, np.cos(angle))},
+        steers=True,
+    )
+    tricycle = parameters_of(
+        [
+            Override("model", "bicycle"),
+            Override("model_params.bicycle.wheel_base", 0.3),
+            Override("model_params.bicycle.drive_on_steered_wheel", True),
+        ]
+    )
+    reach = reach_of(set_up([recording], vehicle=tricycle, wheel_base=None, fit=(), priors={}))
+    rate = reach["drive_actuator.max_acceleration"]
+    assert (rate.least, rate.measured) == (0.0, False)
+    assert np.isnan(rate.most)
